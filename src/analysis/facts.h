@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* facts: what the schedulers and lowering know about a (simplified) graph.
+ *
+ * The iteration space is a set of axes. Every node varies along a subset of
+ * them; a reduction removes axes, a broadcast adds none. Dimensions of different
+ * nodes are tied to one axis by the pointwise operations between them. Axes that
+ * always appear together and contiguous are merged. Views of inputs become
+ * accesses: element offset = base + sum stride[a] * i[a]. When two axes of one
+ * value are tied together (x + transpose(x) of a computed x), when a view of a
+ * computed value is not a mere renaming of axes, or when an access isn't linear,
+ * there is no such space: `axes_ok` is false, `why` says so, and only `fallback`
+ * takes the graph. */
+#ifndef FUSEC_ANALYSIS_FACTS_H
+#define FUSEC_ANALYSIS_FACTS_H
+
+#include "ir/graph.h"
+
+enum { MAX_AXES = 16, NO_AXIS = -1 };
+typedef uint32_t axis_mask;
+
+struct axis {
+    const struct sym *extent;
+    const char *name; /* "M", "N", else "a0": unique in the graph */
+};
+
+/* How one tensor in memory is addressed over the axes. */
+struct access {
+    int param;  /* index into graph->params, or -1 */
+    int result; /* index into graph->results, or -1 */
+    const struct sym *base;             /* elements */
+    const struct sym *stride[MAX_AXES]; /* elements; NULL = absent (0) */
+    axis_mask axes;                     /* those present */
+};
+
+struct node_facts {
+    axis_mask axes;      /* along which the value varies */
+    bool live;           /* needed by a result */
+    bool is_leaf;        /* INPUT or a view chain of one: read through access */
+    uint32_t access;     /* index into facts->accesses when is_leaf */
+    bool is_alias;       /* broadcast, permute, squeeze..: the value of alias */
+    node_id alias;       /* resolved to a non-alias node */
+    int level;           /* inner reductions on the way from the leaves */
+    bool after_outer;    /* depends on an outer reduction */
+    axis_mask reduced;   /* reductions: the axes reduced */
+};
+
+enum graph_kind {
+    GK_POINTWISE,   /* no reduction */
+    GK_INNER,       /* all reductions over the column axis only */
+    GK_OUTER,       /* all over the row axes only */
+    GK_INNER_OUTER, /* both kinds */
+    GK_OTHER,       /* anything else: fallback */
+};
+
+struct facts {
+    const struct graph *g; /* simplified */
+    bool axes_ok;
+    const char *why;
+    struct axis axes[MAX_AXES]; /* row axes first (outer to inner), then column */
+    int n_axes;
+    struct node_facts *node; /* by node_id */
+    struct access *accesses;
+    uint32_t n_accesses;
+    struct access *stores; /* by result index */
+
+    enum graph_kind kind;
+    const char *kind_why;  /* for GK_OTHER */
+    int column;            /* the column axis, or NO_AXIS (all scalars) */
+    axis_mask rows;        /* all others */
+    int levels;            /* number of inner reduction levels */
+
+    /* Traffic: each live input read once, each result written once. */
+    const struct sym *bytes_in, *bytes_out;
+    double flops_per_element; /* issue slots of the live pointwise nodes over
+                                 the full space, per element */
+};
+
+struct facts *facts_analyse(struct arena *a, const struct graph *simplified);
+/* A readable listing, for --emit and tests. */
+void facts_print(struct buf *b, const struct facts *f);
+/* Follows aliases. */
+node_id facts_value(const struct facts *f, node_id n);
+
+#endif

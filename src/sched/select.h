@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* select: proposes plans for a fusion, ranks them by cost, and explains. */
+#ifndef FUSEC_SCHED_SELECT_H
+#define FUSEC_SCHED_SELECT_H
+
+#include "analysis/facts.h"
+#include "device/device.h"
+#include "sched/plan.h"
+
+struct hint { /* --hint NAME=VALUE */
+    const char *name;
+    int64_t value;
+};
+
+struct select_options {
+    const struct device *device;
+    const struct hint *hints;
+    uint32_t n_hints;
+    /* --set [fusion.][vN.][kN.][buffer.]key=value, applied to the chosen plan */
+    const char *const *sets;
+    uint32_t n_sets;
+};
+
+/* One proposal for one variant slot, cheapest first. */
+struct candidate {
+    struct variant_plan plan;
+    const char *summary; /* "projection: keeps x, dy" */
+    const char *refused; /* infeasible: the limit it breaks; else NULL */
+};
+struct variant_slot {
+    const char *guard;
+    struct candidate *candidates; /* ranked; feasible ones first */
+    uint32_t n_candidates;
+    uint32_t chosen;
+};
+struct refusal {
+    enum scheduler_id scheduler;
+    const char *why;
+};
+struct selection {
+    const struct facts *facts;
+    struct variant_slot *slots; /* the last one is unguarded */
+    uint32_t n_slots;
+    struct refusal *refusals;
+    uint32_t n_refusals;
+};
+
+struct selection *select_plans(struct arena *a, const struct facts *f,
+                               const struct select_options *opt,
+                               struct diag *d);
+/* The plan made of each slot's chosen candidate. */
+struct fusion_plan *selection_plan(struct arena *a, const struct selection *s);
+/* After a spill report: takes slot's next feasible candidate (at last
+ * fallback); false when there is none. */
+bool selection_next(struct selection *s, uint32_t slot);
+/* NULL when the device can run it, else the limit it breaks ("needs 140
+ * registers a thread, 128 allowed"). The one feasibility function. */
+const char *plan_infeasible(struct arena *a, const struct facts *f,
+                            const struct kernel_plan *k,
+                            const struct device *dev, struct plan_cost *ret);
+void explain_text(struct buf *b, const struct selection *const *s, uint32_t n,
+                  const struct device *dev);
+void explain_json(struct buf *b, const struct selection *const *s, uint32_t n,
+                  const struct device *dev);
+
+#endif

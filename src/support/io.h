@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* io: whole files in, whole files out. Outputs are complete temporaries,
+ * flushed to disk, before the first is renamed; a failure leaves all old files
+ * as they were. */
+#ifndef FUSEC_SUPPORT_IO_H
+#define FUSEC_SUPPORT_IO_H
+
+#include "support/base.h"
+
+struct arena;
+
+/* NULL with errno set on failure. The text is NUL-terminated beyond len. */
+char *io_read(struct arena *a, const char *path, size_t *ret_len);
+
+struct io_output {
+    const char *path; /* "-" is standard output */
+    const void *data;
+    size_t len;
+};
+/* Writes all or none; renames in the order given. On failure returns the index
+ * of the output that failed and leaves errno; -1 on success. With keep_time an
+ * output whose bytes are unchanged is left untouched. */
+int io_write_all(struct arena *a, const struct io_output *outs, size_t n,
+                 bool keep_time);
+
+#endif
