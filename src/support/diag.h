@@ -3,8 +3,8 @@
  *
  * Every message has a row in diags.def: a stable id, a severity and a format.
  * Stages report; diag collects; the driver flushes once (sorted by place) and
- * asks for the number of errors. Notes, hints and secondary carets belong to the
- * message reported last. */
+ * asks for the number of errors. Notes, hints and secondary carets belong to
+ * the message reported last. */
 #ifndef FUSEC_SUPPORT_DIAG_H
 #define FUSEC_SUPPORT_DIAG_H
 
@@ -48,14 +48,23 @@ unsigned diag_errors(const struct diag *d);
 bool diag_full(const struct diag *d);
 
 struct diag_style {
-    bool json;       /* -fdiagnostics=json */
+    bool json; /* -fdiagnostics=json */
     bool color;
-    bool werror;     /* -Werror */
     const char *tool; /* "fusec", for messages without a place */
 };
 /* -W name / -Wno-name / -Wname; false for an unknown id. */
 bool diag_set_enabled(struct diag *d, const char *id, bool on);
-/* Prints all messages sorted by (file order, offset), at most 20 errors. */
+void diag_set_all_warnings(struct diag *d, bool on); /* -Wall, -w */
+/* Warnings reported from here on count and print as errors. */
+void diag_set_werror(struct diag *d, bool on);
+/* Prints all messages sorted by (file order, offset), at most 20 errors, and
+ * forgets them; the number of errors stays. As JSON it is one array, one
+ * message a line:
+ *     {"id", "severity", "message", "file", "line", "column", "byte_begin",
+ *      "byte_end", "secondary": [{"byte_begin", "byte_end"}],
+ *      "notes": [{"severity", "message", "file", ...}]}
+ * where a message without a place lacks the members from "file" to
+ * "byte_end". */
 void diag_flush(struct diag *d, FILE *to, const struct diag_style *style);
 const struct diag_info *diag_find(const char *id);
 

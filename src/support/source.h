@@ -23,7 +23,7 @@ struct span {
 
 struct position {
     uint32_t line;   /* from 1 */
-    uint32_t column; /* from 1, in display cells (wcwidth-like, tab = 1) */
+    uint32_t column; /* from 1, in display cells (tab = 1, escapes as shown) */
     uint32_t byte;   /* from 0, offset in the file */
 };
 
@@ -34,6 +34,14 @@ struct position source_position(const struct source *src, uint32_t offset);
 const char *source_line(const struct source *src, uint32_t line, size_t *ret_n);
 /* Display cells that n bytes of UTF-8 take. */
 uint32_t source_cells(const char *s, size_t n);
+
+/* How one character of a source line is shown. */
+struct glyph {
+    char text[8];   /* itself, a blank for a tab, or an escape */
+    uint32_t cells; /* 0 for a combining mark, 2 for a wide one */
+};
+/* Takes one character of the N >= 1 bytes at S; returns its length. */
+size_t source_glyph(const char *s, size_t n, struct glyph *ret);
 struct span span_join(struct span a, struct span b);
 
 #endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* utf8: decoding by the table of well-formed sequences of the Unicode standard,
+ * and the display width by ranges. wcwidth would need a locale, and outputs
+ * must not depend on one. */
+#include "support/base.h"
+
+#include "support/utf8.h"
+
+struct range {
+    uint32_t first, last;
+};
+
+static const struct range zero_width[] = {
+    {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x05BF, 0x05BF},
+    {0x05C1, 0x05C2}, {0x05C4, 0x05C5}, {0x0610, 0x061A}, {0x064B, 0x065F},
+    {0x0670, 0x0670}, {0x06D6, 0x06DC}, {0x06DF, 0x06E4}, {0x06E7, 0x06E8},
+    {0x06EA, 0x06ED}, {0x0711, 0x0711}, {0x0730, 0x074A}, {0x07EB, 0x07F3},
+    {0x0900, 0x0902}, {0x093C, 0x093C}, {0x0941, 0x0948}, {0x094D, 0x094D},
+    {0x0E31, 0x0E31}, {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1160, 0x11FF},
+    {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20F0}, {0x302A, 0x302D},
+    {0x3099, 0x309A}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0xE0100, 0xE01EF},
+};
+
+static const struct range double_width[] = {
+    {0x1100, 0x115F},   {0x231A, 0x231B},   {0x2329, 0x232A},
+    {0x23E9, 0x23EC},   {0x25FD, 0x25FE},   {0x2614, 0x2615},
+    {0x2648, 0x2653},   {0x26A1, 0x26A1},   {0x2705, 0x2705},
+    {0x2728, 0x2728},   {0x274C, 0x274C},   {0x2753, 0x2755},
+    {0x2E80, 0x303E},   {0x3041, 0x33FF},   {0x3400, 0x4DBF},
+    {0x4E00, 0x9FFF},   {0xA000, 0xA4CF},   {0xA960, 0xA97F},
+    {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE10, 0xFE19},
+    {0xFE30, 0xFE6F},   {0xFF01, 0xFF60},   {0xFFE0, 0xFFE6},
+    {0x16FE0, 0x18AFF}, {0x1B000, 0x1B2FF}, {0x1F004, 0x1F004},
+    {0x1F0CF, 0x1F0CF}, {0x1F18E, 0x1F18E}, {0x1F191, 0x1F19A},
+    {0x1F200, 0x1F320}, {0x1F32D, 0x1F335}, {0x1F337, 0x1F37C},
+    {0x1F37E, 0x1F393}, {0x1F3A0, 0x1F3CA}, {0x1F3E0, 0x1F3F0},
+    {0x1F400, 0x1F43E}, {0x1F440, 0x1F4FC}, {0x1F4FF, 0x1F53D},
+    {0x1F550, 0x1F567}, {0x1F5FB, 0x1F64F}, {0x1F680, 0x1F6C5},
+    {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD},
+};
+
+/* C0, DEL, C1; zero-width and direction marks; separators; the odd ones. */
+static const struct range control[] = {
+    {0x0000, 0x001F}, {0x007F, 0x009F}, {0x061C, 0x061C}, {0x200B, 0x200F},
+    {0x2028, 0x202E}, {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB},
+};
+
+static bool
+in_ranges(const struct range *r, size_t n, uint32_t code)
+{
+    size_t lo = 0, hi = n;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (code > r[mid].last)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < n && code >= r[lo].first;
+}
+
+size_t
+utf8_decode(const char *s, size_t n, uint32_t *ret_code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *u = (const unsigned char *)s;
+    size_t len;
+    uint32_t code;
+
+    assert(n >= 1);
+    if (u[0] < 0x80) {
+        *ret_code = u[0];
+        return 1;
+    }
+    if (u[0] < 0xC2 || u[0] > 0xF4)
+        return 0;
+    len = u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3 : 4;
+    if (len > n)
+        return 0;
+    code = u[0] & (0x7Fu >> len);
+    for (size_t i = 1; i < len; i++) {
+        if ((u[i] & 0xC0) != 0x80)
+            return 0;
+        code = code << 6 | (u[i] & 0x3F);
+    }
+    if (code < least[len] || code > 0x10FFFF ||
+        (code >= 0xD800 && code <= 0xDFFF))
+        return 0;
+    *ret_code = code;
+    return len;
+}
+
+unsigned
+utf8_width(uint32_t code)
+{
+    if (code < 0x300)
+        return 1;
+    if (in_ranges(zero_width, ARRAY_LEN(zero_width), code))
+        return 0;
+    return in_ranges(double_width, ARRAY_LEN(double_width), code) ? 2 : 1;
+}
+
+bool
+utf8_is_control(uint32_t code)
+{
+    return in_ranges(control, ARRAY_LEN(control), code);
+}
