@@ -15,14 +15,14 @@ enum op_class {
     OC_CAST,      /* pointwise, to node->dtype */
     OC_VIEW,      /* element i is element f(i) of the operand */
     OC_JOIN,      /* pad, cat: a choice between views and a constant */
-    OC_REDUCE,    /* over node->axes */
+    OC_REDUCE,    /* over the dimensions with node->flag */
     OC_SCAN,
     OC_INDEX,     /* take, take_along, one_hot, scatter, scatter_add */
     OC_RANDOM,
 };
 
 enum op_type { /* the type of the result, from the operands' */
-    OT_NONE,    /* set by the builder: leaves, casts */
+    OT_NONE,    /* set by the builder: leaves, casts, indexing, random */
     OT_ARITH,   /* promote; storage -> f32 */
     OT_FLOAT,   /* integers, bools, storage -> f32; f64 stays */
     OT_ROUND,   /* integers stay, storage -> f32: abs sign floor relu ... */
@@ -31,7 +31,8 @@ enum op_type { /* the type of the result, from the operands' */
     OT_BITS,    /* bools or integers */
     OT_SHIFT,   /* left operand's type */
     OT_SELECT,  /* where: types of args 1, 2 kept when equal */
-    OT_KEEP,    /* the operand's type: views, max/min reductions */
+    OT_KEEP,    /* the operand's type: views, joins */
+    OT_EXTREME, /* max min cummax cummin: storage -> f32, the rest stays */
     OT_SUM,     /* accumulator type; result f32 for storage types */
     OT_INDEX,   /* i64: argmax, argmin */
 };
@@ -45,6 +46,8 @@ enum {
     OPF_NO_KERNEL = 1 << 5,   /* typed, but [not-implemented-yet] */
     OPF_EXACT = 1 << 6,       /* correctly rounded or exact: may be folded */
     OPF_ARG_INDEX = 1 << 7,   /* argmax, argmin */
+    OPF_INTERNAL = 1 << 8,    /* no name to call it by */
+    OPF_OPERATOR = 1 << 9,    /* name is an operator's symbol */
 };
 
 enum op {
@@ -64,18 +67,24 @@ struct op_info {
     double ulp;          /* accuracy of the CUDA spelling in f32, 0 = exact,
                             0.5 = correctly rounded */
     double cost;         /* issue slots per element, fma = 1 */
-    const char *ident;   /* reductions: identity as a reference expression */
+    const char *ident;   /* reductions, scans: "0" "1" "-inf" "inf"; infinities
+                            mean the limits of an integer type */
     /* CUDA spelling with %0 %1 %2; overloaded fu_ functions of the templates
      * take float, double and integers. NULL: no such variant. For reductions:
-     * the combination of %0 (accumulator) and %1 (element). */
+     * the combination of %0 (accumulator) and %1 (element); argmax and argmin
+     * combine pairs fu_arg<T>. */
     const char *spell_float;
     const char *spell_int; /* integers and bools; NULL: same as spell_float */
 };
 extern const struct op_info op_info[OP_COUNT];
 
-/* By the name used in .fusion before '(' ; false when unknown. */
+/* By the name used in .fusion before '(' ; false when unknown. Operators and
+ * rows with OPF_INTERNAL have no such name. */
 bool op_find(const char *name, enum op *ret);
 /* The nearest known name for a hint, or NULL. */
 const char *op_nearest(const char *name);
+/* Insertions, deletions, replacements and swaps of neighbours that turn a into
+ * b; limit + 1 when there are more than limit. */
+unsigned op_edit_distance(const char *a, const char *b, unsigned limit);
 
 #endif
