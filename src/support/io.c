@@ -260,3 +260,21 @@ io_write_all(struct arena *a, const struct io_output *outs, size_t n,
         remove_temps(jobs, n);
     return failed;
 }
+
+const char *
+io_find_program(struct arena *a, const char *name)
+{
+    const char *path = getenv("PATH");
+    struct stat st;
+
+    while (path && *path) {
+        size_t n = strcspn(path, ":");
+        const char *file = arena_printf(a, "%.*s/%s", (int)n, path, name);
+
+        if (n && access(file, X_OK) == 0 && stat(file, &st) == 0 &&
+            S_ISREG(st.st_mode))
+            return follow_links(a, file);
+        path += n + (path[n] == ':');
+    }
+    return NULL;
+}

@@ -23,4 +23,7 @@ struct io_output {
 int io_write_all(struct arena *a, const struct io_output *outs, size_t n,
                  bool keep_time);
 
+/* The first NAME on $PATH that can be run, its links followed, or NULL. */
+const char *io_find_program(struct arena *a, const char *name);
+
 #endif

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nvrtc: finds the library, and compiles one text.
+ *
+ * The search is a list of folders in a fixed order; a folder is asked for
+ * `libnvrtc.so`, then for the greatest `libnvrtc.so.N`. A toolkit keeps it in
+ * `lib64`, `lib` or `targets/x86_64-linux/lib`, a Python package in
+ * `nvidia/cu13/lib` or `nvidia/cuda_nvrtc/lib`. One compilation asks for an
+ * arch that is real (`sm_90`), so that PTX, cubin and the assembler's report
+ * come of the same run. */
+#include "support/base.h"
+
+#include "backend/nvrtc.h"
+
+#include "backend/report.h"
+#include "support/arena.h"
+#include "support/buf.h"
+#include "support/io.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef void *nvrtc_program;
+
+/* The entry points, in the order of entry_names. */
+struct entries {
+    int (*version)(int *, int *);
+    int (*create)(nvrtc_program *, const char *, const char *, int,
+                  const char *const *, const char *const *);
+    int (*compile)(nvrtc_program, int, const char *const *);
+    int (*destroy)(nvrtc_program *);
+    int (*ptx_size)(nvrtc_program, size_t *);
+    int (*ptx)(nvrtc_program, char *);
+    int (*cubin_size)(nvrtc_program, size_t *);
+    int (*cubin)(nvrtc_program, char *);
+    int (*log_size)(nvrtc_program, size_t *);
+    int (*log)(nvrtc_program, char *);
+    const char *(*error)(int);
+};
+
+static const char *const entry_names[] = {
+    "nvrtcVersion",        "nvrtcCreateProgram",  "nvrtcCompileProgram",
+    "nvrtcDestroyProgram", "nvrtcGetPTXSize",     "nvrtcGetPTX",
+    "nvrtcGetCUBINSize",   "nvrtcGetCUBIN",       "nvrtcGetProgramLogSize",
+    "nvrtcGetProgramLog",  "nvrtcGetErrorString",
+};
+
+enum { NVRTC_SUCCESS = 0, NVRTC_COMPILATION = 6 };
+
+struct nvrtc {
+    const char *path;
+    struct entries f;
+};
+
+struct search {
+    struct arena *arena;
+    struct buf tried; /* places without the library, for the message */
+    const char *found;
+    void *lib;
+};
+
+/* --- finding ------------------------------------------------------------- */
+
+/* The number after "libnvrtc.so."; 1 << 20 for "libnvrtc.so" itself. */
+static int
+name_rank(const char *name)
+{
+    static const char stem[] = "libnvrtc.so";
+    const char *rest = name + sizeof(stem) - 1;
+
+    if (strncmp(name, stem, sizeof(stem) - 1) != 0)
+        return -1;
+    if (!*rest)
+        return 1 << 20;
+    return *rest == '.' ? (int)strtol(rest + 1, NULL, 10) : -1;
+}
+
+/* The file name in FOLDER to load, or NULL. */
+static const char *
+best_name(struct arena *a, const char *folder)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *e;
+    const char *best = NULL;
+    int rank = -1;
+
+    if (!dir)
+        return NULL;
+    while ((e = readdir(dir)) != NULL) {
+        int r = name_rank(e->d_name);
+
+        if (r > rank || (r == rank && best && strcmp(e->d_name, best) < 0)) {
+            rank = r;
+            best = arena_strdup(a, e->d_name);
+        }
+    }
+    closedir(dir);
+    return best;
+}
+
+static void
+note_tried(struct search *s, const char *what)
+{
+    if (s->tried.len)
+        buf_puts(&s->tried, ", ");
+    buf_puts(&s->tried, what);
+}
+
+static bool
+try_file(struct search *s, const char *path)
+{
+    s->lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!s->lib)
+        return false;
+    s->found = arena_strdup(s->arena, path);
+    return true;
+}
+
+static bool
+try_folder(struct search *s, const char *folder)
+{
+    const char *name = best_name(s->arena, folder);
+
+    return name && try_file(s, arena_printf(s->arena, "%s/%s", folder, name));
+}
+
+/* The folders of a toolkit. */
+static bool
+try_toolkit(struct search *s, const char *root)
+{
+    static const char *const below[] = {
+        "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"};
+
+    for (size_t i = 0; i < ARRAY_LEN(below); i++) {
+        if (try_folder(s, arena_printf(s->arena, "%s/%s", root, below[i])))
+            return true;
+    }
+    return false;
+}
+
+/* A file, a folder, or a toolkit. */
+static bool
+try_given(struct search *s, const char *where)
+{
+    struct stat st;
+
+    if (stat(where, &st) == 0 && S_ISDIR(st.st_mode))
+        return try_folder(s, where) || try_toolkit(s, where);
+    return try_file(s, where);
+}
+
+/* Below $CUDA_HOME. */
+static bool
+try_cuda_home(struct search *s)
+{
+    const char *home = getenv("CUDA_HOME");
+
+    if (!home || !*home)
+        return false;
+    if (try_toolkit(s, home))
+        return true;
+    note_tried(s, arena_printf(s->arena, "CUDA_HOME '%s'", home));
+    return false;
+}
+
+/* The toolkit that holds the nvcc of $PATH, its links followed. */
+static bool
+try_beside_nvcc(struct search *s)
+{
+    const char *nvcc = io_find_program(s->arena, "nvcc");
+    char *slash, *folder;
+
+    if (!nvcc) {
+        note_tried(s, "PATH (no nvcc)");
+        return false;
+    }
+    folder = arena_strdup(s->arena, nvcc);
+    slash = strrchr(folder, '/');
+    assert(slash);
+    *slash = '\0';
+    if (try_toolkit(s, arena_printf(s->arena, "%s/..", folder)))
+        return true;
+    note_tried(s, arena_printf(s->arena, "beside '%s'", nvcc));
+    return false;
+}
+
+static bool
+try_loader(struct search *s)
+{
+    static const char *const names[] = {"libnvrtc.so", "libnvrtc.so.13",
+                                        "libnvrtc.so.12"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (try_file(s, names[i]))
+            return true;
+    }
+    note_tried(s, "the loader's path");
+    return false;
+}
+
+/* ENV/lib/python3.X/site-packages/nvidia/.../lib */
+static bool
+try_python_env(struct search *s, const char *env)
+{
+    static const char *const below[] = {"nvidia/cu13/lib",
+                                        "nvidia/cuda_nvrtc/lib"};
+    const char *lib = arena_printf(s->arena, "%s/lib", env);
+    DIR *dir = opendir(lib);
+    const struct dirent *e;
+    bool found = false;
+
+    if (!dir)
+        return false;
+    while (!found && (e = readdir(dir)) != NULL) {
+        if (strncmp(e->d_name, "python3", 7) != 0)
+            continue;
+        for (size_t i = 0; !found && i < ARRAY_LEN(below); i++)
+            found =
+                try_folder(s, arena_printf(s->arena, "%s/%s/site-packages/%s",
+                                           lib, e->d_name, below[i]));
+    }
+    closedir(dir);
+    return found;
+}
+
+static bool
+try_venv(struct search *s)
+{
+    const char *env = getenv("VIRTUAL_ENV");
+    char here[4096], *slash;
+
+    if (env && *env && try_python_env(s, env))
+        return true;
+    if (!getcwd(here, sizeof(here)))
+        return false;
+    do {
+        if (try_python_env(s, arena_printf(s->arena, "%s/.venv", here)))
+            return true;
+        slash = strrchr(here, '/');
+        if (slash)
+            *slash = '\0';
+    } while (slash);
+    note_tried(s, "VIRTUAL_ENV and .venv");
+    return false;
+}
+
+/* A place the user named: it or nothing. */
+static bool
+find_given(struct search *s, const char *where, const char *what)
+{
+    const char *error;
+
+    if (try_given(s, where))
+        return true;
+    error = dlerror();
+    note_tried(s, arena_printf(s->arena, "%s '%s'%s%s", what, where,
+                               error ? ": " : "", error ? error : ""));
+    return false;
+}
+
+static bool
+find_library(struct search *s, const char *where)
+{
+    const char *env = getenv("FUSEC_NVRTC");
+
+    if (where)
+        return find_given(s, where, "--nvrtc");
+    if (env && *env)
+        return find_given(s, env, "FUSEC_NVRTC");
+    return try_cuda_home(s) || try_beside_nvcc(s) || try_loader(s) ||
+           try_venv(s);
+}
+
+static bool
+bind_entries(struct search *s, struct entries *f)
+{
+    void *symbol[ARRAY_LEN(entry_names)];
+
+    static_assert(sizeof(symbol) == sizeof(*f), "one name per entry");
+    for (size_t i = 0; i < ARRAY_LEN(entry_names); i++) {
+        symbol[i] = dlsym(s->lib, entry_names[i]);
+        if (!symbol[i]) {
+            note_tried(s, arena_printf(s->arena, "'%s' lacks '%s'", s->found,
+                                       entry_names[i]));
+            return false;
+        }
+    }
+    memcpy(f, symbol, sizeof(symbol));
+    return true;
+}
+
+struct nvrtc *
+nvrtc_load(struct arena *a, const char *where, const char **ret_why)
+{
+    struct search s = {.arena = a};
+    struct nvrtc *n = NEW(a, struct nvrtc);
+
+    buf_init(&s.tried, a);
+    if (find_library(&s, where) && bind_entries(&s, &n->f)) {
+        n->path = s.found;
+        return n;
+    }
+    *ret_why = arena_printf(a, "looked in %s", buf_str(&s.tried));
+    return NULL;
+}
+
+const char *
+nvrtc_path(const struct nvrtc *n)
+{
+    return n->path;
+}
+
+/* --- compiling ----------------------------------------------------------- */
+
+enum { MAX_OPTIONS = 8 };
+
+static int
+set_options(struct arena *a, const struct cuda_request *req,
+            const char *ret[MAX_OPTIONS])
+{
+    int n = 0;
+
+    ret[n++] = arena_printf(a, "-arch=sm_%d", req->arch);
+    ret[n++] = "--ptxas-options=-v";
+    ret[n++] = "--std=c++17";
+    if (req->fast_math)
+        ret[n++] = "--use_fast_math";
+    if (req->no_fmad)
+        ret[n++] = "--fmad=false";
+    if (req->lineinfo)
+        ret[n++] = "-lineinfo";
+    assert(n <= MAX_OPTIONS);
+    return n;
+}
+
+/* A text or binary of the program, NUL-terminated beyond *ret_len. */
+static const char *
+fetch(struct arena *a, int (*size)(nvrtc_program, size_t *),
+      int (*get)(nvrtc_program, char *), nvrtc_program p, size_t *ret_len)
+{
+    char *data;
+
+    if (size(p, ret_len) != NVRTC_SUCCESS)
+        return NULL;
+    data = arena_alloc(a, *ret_len + 1);
+    return get(p, data) == NVRTC_SUCCESS ? data : NULL;
+}
+
+static bool
+fetch_all(struct arena *a, const struct entries *f, nvrtc_program p,
+          struct cuda_result *ret)
+{
+    ret->ptx = fetch(a, f->ptx_size, f->ptx, p, &ret->ptx_len);
+    ret->cubin = fetch(a, f->cubin_size, f->cubin, p, &ret->cubin_len);
+    if (!ret->ptx || !ret->cubin)
+        return false;
+    /* NVRTC counts the terminating NUL of the PTX; files don't hold it. */
+    while (ret->ptx_len && ret->ptx[ret->ptx_len - 1] == '\0')
+        ret->ptx_len--;
+    return true;
+}
+
+bool
+nvrtc_compile(struct arena *a, const struct nvrtc *n,
+              const struct cuda_request *req, struct cuda_result *ret,
+              const char **ret_why)
+{
+    const struct entries *f = &n->f;
+    const char *options[MAX_OPTIONS];
+    int n_options = set_options(a, req, options);
+    nvrtc_program p;
+    size_t log_len;
+    int status, major = 0, minor = 0;
+
+    *ret = (struct cuda_result){.compiler = "nvrtc"};
+    status = f->create(&p, req->text, req->name, 0, NULL, NULL);
+    if (status == NVRTC_SUCCESS) {
+        status = f->compile(p, n_options, options);
+        ret->log = fetch(a, f->log_size, f->log, p, &log_len);
+        ret->ok = status == NVRTC_SUCCESS && fetch_all(a, f, p, ret);
+        f->destroy(&p);
+    }
+    if (!ret->log)
+        ret->log = "";
+    f->version(&major, &minor);
+    ret->version = report_version(a, ret->ptx, ret->ptx_len, major, minor);
+    if (ret->ok || status == NVRTC_COMPILATION)
+        return true;
+    *ret_why = arena_printf(a, "%s: %s%s%s", n->path, f->error(status),
+                            *ret->log ? ": " : "", ret->log);
+    return false;
+}
