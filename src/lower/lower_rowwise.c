@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower_rowwise: the frame of a row kernel: who handles which row, the loop
+ * over rows, the order of loads, phases and the end of the block. */
+
+#include "support/base.h"
+
+#include "lower/lower_rowwise.h"
+
+#include "support/arena.h"
+
+enum { WARP = 32 };
+
+/* --- set-up --------------------------------------------------------------- */
+
+static const struct sym *
+row_count(const struct rw *w)
+{
+    const struct sym *m = sym_int(w->ctx->syms, 1);
+
+    for (int i = 0; i < w->f->n_axes; i++)
+        if (i != w->f->column)
+            m = sym_mul(w->ctx->syms, m, w->f->axes[i].extent);
+    return m;
+}
+
+static bool
+is_exact(const struct rw *w)
+{
+    int64_t n;
+
+    return !w->looped && !w->tiles && sym_is_int(w->n, &n) &&
+           n == (int64_t)w->tpr * w->vec * w->vpt;
+}
+
+static void
+read_plan(struct rw *w, const struct kernel_plan *kp)
+{
+    const int64_t *k = kp->key;
+
+    w->kp = kp;
+    w->threads = (int)k[PK_THREADS];
+    w->tpr = (int)k[PK_THREADS_PER_ROW];
+    w->groups = w->threads / w->tpr;
+    w->vec = (int)k[PK_VECTOR];
+    w->vpt = (int)k[PK_VECTORS_PER_THREAD];
+    w->steps = (int)MAX(k[PK_ROWS_PER_STEP], 1);
+    w->looped = k[PK_LOOPED] != 0;
+    w->persistent = k[PK_PERSISTENT] != 0;
+    w->tiles = k[PK_COLUMN_TILES] != 0;
+    w->prefetch = k[PK_PREFETCH] != 0 && w->persistent && w->steps == 1;
+    w->n = w->f->column == NO_AXIS ? sym_int(w->ctx->syms, 1)
+                                   : w->f->axes[w->f->column].extent;
+    w->m = row_count(w);
+    w->exact = is_exact(w);
+    w->wide_columns = w->looped || w->tiles;
+}
+
+static bool
+has_unit_column_stride(const struct rw *w, node_id n)
+{
+    const struct access *acc = &w->f->accesses[w->f->node[n].access];
+    int64_t s;
+
+    return acc->stride[w->f->column] &&
+           sym_is_int(acc->stride[w->f->column], &s) && s == 1;
+}
+
+/* Which phase computes a kept value: the first that can. */
+static void
+read_buffers(struct rw *w)
+{
+    for (node_id n = 0; n < w->g->n_nodes; n++) {
+        w->node[n].kept_from = -1;
+        w->node[n].store = STORE_NONE;
+    }
+    for (uint32_t i = 0; i < w->kp->n_buffers; i++) {
+        const struct buffer_plan *bp = &w->kp->buffers[i];
+        struct rw_node *r = &w->node[bp->node];
+
+        r->store = (enum store)bp->key[BK_STORE];
+        r->over_rows = bp->key[BK_REUSE] == 2;
+        if (w->looped || !rw_has_column(w, bp->node))
+            r->store = STORE_NONE;
+        if (r->store == STORE_NONE || r->store == STORE_RELOAD)
+            continue;
+        if (w->f->node[bp->node].is_leaf) {
+            r->over_rows = r->over_rows && w->persistent;
+            if (!has_unit_column_stride(w, bp->node))
+                r->store = STORE_RELOAD;
+            else
+                r->store = STORE_REGISTER_PACKED;
+        } else if (!rw_is_inner(w, bp->node) && !rw_is_outer(w, bp->node)) {
+            r->kept_from = w->f->node[bp->node].level;
+        }
+    }
+}
+
+/* What the finish kernel writes: results of column sums, and results that
+ * depend on no row at all while there are rows. */
+static bool
+belongs_to_finish(const struct rw *w, uint32_t i)
+{
+    node_id v = facts_value(w->f, w->g->results[i].node);
+    const struct node_facts *nf = &w->f->node[v];
+
+    if (nf->after_outer)
+        return true;
+    return w->f->rows != 0 && nf->level == 0 && !(nf->axes & w->f->rows) &&
+           !(w->f->stores[i].axes & w->f->rows);
+}
+
+static void
+place_results(struct rw *w)
+{
+    for (uint32_t i = 0; i < w->g->n_results; i++) {
+        node_id v = facts_value(w->f, w->g->results[i].node);
+
+        w->result[i].in_row_kernel = !belongs_to_finish(w, i);
+        w->result[i].phase = w->f->node[v].level;
+    }
+}
+
+static int
+count_exchanges(const struct rw *w)
+{
+    int k = 0;
+
+    for (int p = 0; p < w->f->levels; p++) {
+        bool any = false;
+
+        for (node_id n = 0; n < w->g->n_nodes; n++)
+            any |= w->f->node[n].live && rw_is_inner(w, n) &&
+                   rw_phase_of(w, n) == p;
+        k += any;
+    }
+    return k * w->steps;
+}
+
+/* --- the frame ------------------------------------------------------------ */
+
+static const struct kexpr *
+call0(const struct rw *w, const char *name)
+{
+    return ke_call(w->a, name, NULL, 0);
+}
+
+static void
+declare_threads(struct rw *w, struct kbuild *b)
+{
+    struct arena *a = w->a;
+
+    w->tid = kb_let(b, "int", "tid", call0(w, "fu_tid"));
+    w->t = w->tid;
+    w->group = ke_int(a, 0);
+    if (w->groups > 1) {
+        w->t = kb_let(b, "int", "t",
+                      ke_bin(a, "%", w->tid, ke_int(a, w->tpr)));
+        w->group = kb_let(b, "int", "group",
+                          ke_bin(a, "/", w->tid, ke_int(a, w->tpr)));
+    }
+    if (w->tpr > WARP && w->f->levels > 0) {
+        kb_let(b, "int", "lane", ke_bin(a, "%", w->t, ke_int(a, WARP)));
+        kb_let(b, "int", "warp", ke_bin(a, "/", w->t, ke_int(a, WARP)));
+    }
+    if (w->tiles)
+        kb_let(b, "fu_i64", "tile",
+               ke_bin(a, "*",
+                      ke_call(a, "fu_i64", NULL, 1, call0(w, "fu_bid_y")),
+                      ke_int(a, (int64_t)w->tpr * w->vec * w->vpt)));
+}
+
+/* Rows the whole block handles in one step of the loop. */
+static int64_t
+rows_per_block_step(const struct rw *w)
+{
+    return (int64_t)w->groups * w->steps;
+}
+
+static const struct kexpr *
+first_row(const struct rw *w)
+{
+    const struct kexpr *bid =
+        ke_call(w->a, "fu_i64", NULL, 1, call0(w, "fu_bid_x"));
+
+    if (rows_per_block_step(w) == 1)
+        return bid;
+    return ke_bin(w->a, "*", bid, ke_int(w->a, rows_per_block_step(w)));
+}
+
+static const struct kexpr *
+row_stride(const struct rw *w)
+{
+    const struct kexpr *grid =
+        ke_call(w->a, "fu_i64", NULL, 1, call0(w, "fu_grid_x"));
+
+    if (rows_per_block_step(w) == 1)
+        return grid;
+    return ke_bin(w->a, "*", grid, ke_int(w->a, rows_per_block_step(w)));
+}
+
+/* Splits the row number into the row axes, the last one running fastest. */
+static void
+split_row(struct rw *w, struct kbuild *b)
+{
+    const struct kexpr *rest = w->row;
+    int first = -1;
+
+    for (int i = w->f->n_axes; i-- > 0;)
+        if (i != w->f->column)
+            first = i;
+    for (int i = w->f->n_axes; i-- > 0;) {
+        const struct kexpr *extent;
+        const char *suffix;
+
+        if (i == w->f->column)
+            continue;
+        if (i == first) {
+            w->axis[i] = rest;
+            continue;
+        }
+        suffix = w->steps > 1 ? arena_printf(w->a, "_%d", w->step) : "";
+        extent = lower_sym(w->ctx, &w->lk, w->f->axes[i].extent);
+        w->axis[i] = kb_let(b, "fu_i64", arena_printf(w->a, "i%d%s", i, suffix),
+                            ke_bin(w->a, "%", rest, extent));
+        rest = kb_let(b, "fu_i64", arena_printf(w->a, "q%d%s", i, suffix),
+                      ke_bin(w->a, "/", rest, extent));
+    }
+}
+
+/* The row of this group in this step; a group without one computes on the last
+ * row and stores nothing, so that all threads meet at each barrier. */
+static void
+declare_row(struct rw *w, struct kbuild *b, const struct kexpr *row0)
+{
+    struct arena *a = w->a;
+    const char *suffix = w->steps > 1 ? arena_printf(a, "_%d", w->step) : "";
+    const struct kexpr *x = row0, *last;
+
+    w->active = NULL;
+    if (w->steps > 1 && w->step > 0)
+        x = ke_bin(a, "+", x, ke_int(a, (int64_t)w->step * w->groups));
+    if (w->groups > 1)
+        x = ke_bin(a, "+", x, w->group);
+    if (x == row0) {
+        w->row = row0;
+        split_row(w, b);
+        return;
+    }
+    x = kb_let(b, "fu_i64", arena_printf(a, "want%s", suffix), x);
+    w->active = kb_let(b, "bool", arena_printf(a, "active%s", suffix),
+                       ke_bin(a, "<", x, w->mv));
+    last = ke_bin(a, "-", w->mv, ke_int(a, 1));
+    w->row = kb_let(b, "fu_i64", arena_printf(a, "row%s", suffix),
+                    ke_call(a, "fu_min_i64", NULL, 2, x, last));
+    split_row(w, b);
+}
+
+static void
+forget_row(struct rw *w)
+{
+    for (node_id n = 0; n < w->g->n_nodes; n++) {
+        struct rw_node *r = &w->node[n];
+
+        r->row = NULL;
+        r->elem = NULL;
+        r->offset = NULL;
+        if (!r->over_rows)
+            r->array = NULL;
+    }
+}
+
+/* Arrays of computed values that wait between phases. */
+static void
+declare_kept(struct rw *w, struct kbuild *b)
+{
+    for (node_id n = 0; n < w->g->n_nodes; n++) {
+        struct rw_node *r = &w->node[n];
+        const struct dtype_info *t =
+            &dtype_info[graph_node(w->g, n)->dtype];
+
+        if (r->kept_from < 0 || w->f->node[n].is_leaf)
+            continue;
+        if (r->store == STORE_REGISTER_PACKED)
+            r->array = kb_array(b,
+                                arena_printf(w->a, "fu_vec<%s, %d>", t->mem,
+                                             w->vec),
+                                rw_name(w, "k", n), w->vpt, NULL);
+        else
+            r->array = kb_array(b, t->reg, rw_name(w, "k", n),
+                                (int64_t)w->vec * w->vpt, NULL);
+    }
+}
+
+static void
+emit_phases(struct rw *w, struct kbuild *b)
+{
+    declare_kept(w, b);
+    for (int p = 0; p <= w->f->levels; p++) {
+        rw_phase_rows(w, b, p);
+        rw_inner_declare(w, b, p);
+        rw_phase_columns(w, b, p);
+        rw_exchange(w, b, p);
+    }
+}
+
+/* The next row's loads, in flight while this row is reduced. */
+static void
+load_ahead(struct rw *w, struct kbuild *b, const struct kexpr *row0)
+{
+    struct arena *a = w->a;
+    const struct kexpr *next =
+        kb_let(b, "fu_i64", "next0", ke_bin(a, "+", row0, row_stride(w)));
+    struct kbuild in = kb_if(b, ke_bin(a, "<", next, w->mv));
+
+    kb_comment(&in, "The next row, in flight while this one is reduced.");
+    declare_row(w, &in, next);
+    rw_row_offsets(w, &in);
+    rw_load_row(w, &in, true);
+}
+
+static void
+emit_row_prefetched(struct rw *w, struct kbuild *b, const struct kexpr *row0)
+{
+    rw_take_prefetched(w, b);
+    load_ahead(w, b, row0);
+    declare_row(w, b, row0);
+    rw_row_offsets(w, b);
+    emit_phases(w, b);
+}
+
+/* Several rows a step: all their loads first, then row by row. */
+static void
+emit_rows(struct rw *w, struct kbuild *b, const struct kexpr *row0)
+{
+    struct rw_node *saved = NEW_ARRAY(w->a, struct rw_node,
+                                      (size_t)w->steps * w->g->n_nodes);
+    struct rw_result *stores = NEW_ARRAY(w->a, struct rw_result,
+                                         (size_t)w->steps * w->g->n_results);
+    const struct kexpr *row[MAX_STEPS], *active[MAX_STEPS];
+    const struct kexpr *axis[MAX_STEPS][MAX_AXES];
+    size_t nodes = w->g->n_nodes, results = w->g->n_results;
+
+    assert(w->steps <= MAX_STEPS);
+    for (w->step = 0; w->step < w->steps; w->step++) {
+        forget_row(w);
+        declare_row(w, b, row0);
+        rw_row_offsets(w, b);
+        rw_load_row(w, b, false);
+        memcpy(saved + (size_t)w->step * nodes, w->node,
+               nodes * sizeof(*saved));
+        memcpy(stores + (size_t)w->step * results, w->result,
+               results * sizeof(*stores));
+        row[w->step] = w->row;
+        active[w->step] = w->active;
+        memcpy(axis[w->step], w->axis, sizeof(w->axis));
+    }
+    for (w->step = 0; w->step < w->steps; w->step++) {
+        memcpy(w->node, saved + (size_t)w->step * nodes,
+               nodes * sizeof(*saved));
+        memcpy(w->result, stores + (size_t)w->step * results,
+               results * sizeof(*stores));
+        w->row = row[w->step];
+        w->active = active[w->step];
+        memcpy(w->axis, axis[w->step], sizeof(w->axis));
+        emit_phases(w, b);
+    }
+    w->step = 0;
+}
+
+static void
+emit_step(struct rw *w, struct kbuild *b, const struct kexpr *row0)
+{
+    w->exchanges = 0;
+    if (w->prefetch)
+        emit_row_prefetched(w, b, row0);
+    else
+        emit_rows(w, b, row0);
+}
+
+static void
+start_prefetch(struct rw *w, struct kbuild *b)
+{
+    struct kbuild in;
+
+    rw_declare_prefetch(w, b);
+    in = kb_if(b, ke_bin(w->a, "<", first_row(w), w->mv));
+    declare_row(w, &in, kb_let(&in, "fu_i64", "start", first_row(w)));
+    rw_row_offsets(w, &in);
+    rw_load_row(w, &in, true);
+    forget_row(w);
+}
+
+static void
+emit_row_loop(struct rw *w, struct kbuild *b)
+{
+    struct arena *a = w->a;
+    struct kbuild in;
+
+    if (!w->persistent) {
+        emit_step(w, b, kb_let(b, "fu_i64", "row0", first_row(w)));
+        return;
+    }
+    if (w->exchanges_total == 1 && w->tpr > WARP)
+        w->parity = kb_var(b, "int", "parity", ke_int(a, 0));
+    if (w->prefetch)
+        start_prefetch(w, b);
+    in = kb_for(b, "fu_i64", "row0", first_row(w), w->mv, row_stride(w),
+                false);
+    emit_step(w, &in, ke_var(a, "row0"));
+}
+
+static void
+emit_body(struct rw *w, struct kbuild *b, uint32_t variant)
+{
+    declare_threads(w, b);
+    w->mv = lower_sym(w->ctx, &w->lk, w->m);
+    w->nv = lower_sym(w->ctx, &w->lk, w->n);
+    rw_load_invariants(w, b);
+    rw_outer_declare(w, b);
+    emit_row_loop(w, b);
+    if (!rw_outer_count(w))
+        return;
+    if (w->kp->key[PK_FINISH] == FINISH_PDL_KERNEL)
+        kb_eval(b, call0(w, "fu_pdl_launch"));
+    rw_outer_flush(w, b, variant);
+}
+
+static void
+set_grid(struct rw *w)
+{
+    struct sym_ctx *c = w->ctx->syms;
+    const struct sym *x, *y = sym_int(c, 1);
+    int64_t tile = (int64_t)w->tpr * w->vec * w->vpt;
+
+    if (w->persistent && w->kp->key[PK_GRID_ROWS] > 0)
+        x = sym_int(c, w->kp->key[PK_GRID_ROWS]);
+    else
+        x = sym_ceil_div(c, w->m, sym_int(c, rows_per_block_step(w)));
+    if (w->tiles)
+        y = sym_ceil_div(c, w->n, sym_int(c, tile));
+    lower_set_grid(w->ctx, &w->lk, x, y);
+    w->lk.launch.smem = arena_printf(w->a, "%" PRId64, rw_smem_bytes(w));
+    w->lk.kernel->uses_smem = rw_smem_bytes(w) > 0;
+}
+
+static bool
+needs_finish(const struct rw *w)
+{
+    for (uint32_t i = 0; i < w->g->n_results; i++)
+        if (!w->result[i].in_row_kernel)
+            return true;
+    return false;
+}
+
+static bool
+needs_row_kernel(const struct rw *w)
+{
+    if (rw_outer_count(w))
+        return true;
+    for (uint32_t i = 0; i < w->g->n_results; i++)
+        if (w->result[i].in_row_kernel)
+            return true;
+    return false;
+}
+
+void
+lower_rowwise(struct lower *ctx, const struct kernel_plan *kp,
+              uint32_t variant, struct lowered_variant *out)
+{
+    struct rw w = {.ctx = ctx, .a = ctx->arena, .f = ctx->facts, .g = ctx->g};
+    struct kbuild b;
+
+    w.node = NEW_ARRAY(w.a, struct rw_node, w.g->n_nodes);
+    w.result = NEW_ARRAY(w.a, struct rw_result, w.g->n_results);
+    read_plan(&w, kp);
+    read_buffers(&w);
+    place_results(&w);
+    w.exchanges_total = count_exchanges(&w);
+    if (needs_row_kernel(&w)) {
+        w.lk = lower_kernel_begin(ctx, variant, out, kp, w.threads,
+                                  (int)MAX(kp->key[PK_BLOCKS_PER_SM], 1),
+                                  "Rows: one group of threads a row.");
+        b = (struct kbuild){w.a, &w.lk.kernel->body};
+        emit_body(&w, &b, variant);
+        set_grid(&w);
+        lower_kernel_end(ctx, &w.lk, out);
+    }
+    if (needs_finish(&w))
+        rw_finish_kernel(&w, variant, out);
+}

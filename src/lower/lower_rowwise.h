@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower_rowwise: rows handled by groups of threads. One lowering serves row
+ * reductions, column sums, persistent norms and their backward passes; the plan
+ * says which of its mechanisms are used.
+ *
+ *     for each row of the group            (persistent grid, or one step)
+ *         load what the row keeps          (packed vectors; prefetched or not)
+ *         for phase 0 .. levels
+ *             values of the row            (scalars: mean, rstd ...)
+ *             for each vector, element     (recomputed from what is kept)
+ *                 add to inner reductions, to column sums; store results
+ *             combine inner reductions over the group
+ *     fold the column sums of the groups, write one partial row a block
+ *     (second kernel) fold the partial rows, compute what follows, store */
+#ifndef FUSEC_LOWER_LOWER_ROWWISE_H
+#define FUSEC_LOWER_LOWER_ROWWISE_H
+
+#include "lower/lower_common.h"
+#include "sched/plan.h"
+
+enum { MAX_STEPS = 16 };
+
+/* What lowering knows of one node; the expressions are those of the scope that
+ * is being written. */
+struct rw_node {
+    enum store store;
+    bool over_rows;              /* reuse rows: loaded once a block */
+    bool need;                   /* by the phase being written */
+    const struct kexpr *row;     /* value of a node without the column axis */
+    const struct kexpr *elem;    /* value at the current element */
+    const struct kexpr *array;   /* kept vectors or elements */
+    const struct kexpr *next;    /* the same, one row ahead */
+    const struct kexpr *vector;  /* a re-read leaf's current vector */
+    const struct kexpr *offset;  /* element offset of the row (leaves) */
+    const struct kexpr *acc;     /* reductions: accumulator variable or array */
+    int kept_from;               /* phase that computes a kept value, or -1 */
+};
+
+/* A store to a result, in the same spirit. */
+struct rw_result {
+    bool in_row_kernel;
+    int phase;
+    const struct kexpr *offset, *vector;
+};
+
+struct rw {
+    struct lower *ctx;
+    struct arena *a;
+    const struct facts *f;
+    const struct graph *g;
+    const struct kernel_plan *kp;
+    struct lowered_kernel lk;
+    int threads, tpr, groups, vec, vpt, steps;
+    bool looped, persistent, prefetch, tiles, exact, wide_columns;
+    const struct sym *n, *m; /* columns, rows */
+    int step;                /* of rows_per_step, being written */
+    int exchanges;           /* written so far in this row */
+    int exchanges_total;
+    struct rw_node *node;    /* by node_id */
+    struct rw_result *result;
+    const struct kexpr *nv, *mv;         /* N, M in the kernel */
+    const struct kexpr *tid, *t, *group; /* thread, its place in the group */
+    const struct kexpr *active;          /* this group has a row; NULL: always */
+    const struct kexpr *row;             /* row index */
+    const struct kexpr *axis[MAX_AXES];  /* row axis indices */
+    const struct kexpr *col;             /* first column of the vector */
+    const struct kexpr *v, *e;           /* loop variables */
+    const struct kexpr *parity;
+};
+
+void lower_rowwise(struct lower *ctx, const struct kernel_plan *kp,
+                   uint32_t variant, struct lowered_variant *out);
+
+/* --- rowwise_emit.c --- */
+bool rw_has_column(const struct rw *w, node_id n);
+const char *rw_name(const struct rw *w, const char *prefix, node_id n);
+const struct kexpr *rw_value(const struct rw *w, node_id n);
+/* Marks what the phase needs and writes its values without the column axis. */
+void rw_phase_rows(struct rw *w, struct kbuild *b, int phase);
+/* Writes the loop over the columns of one phase, if it has anything to do. */
+void rw_phase_columns(struct rw *w, struct kbuild *b, int phase);
+const struct kexpr *rw_and(const struct rw *w, const struct kexpr *x,
+                           const struct kexpr *y); /* NULL = true */
+/* Values of nodes already marked, in order, into b: those without the column
+ * axis when !elements, else those with it. */
+void rw_emit_marked(struct rw *w, struct kbuild *b, bool elements, int phase);
+void rw_mark_args(struct rw *w, int phase);
+const struct kexpr *rw_offset(struct rw *w, struct kbuild *b,
+                              const struct access *acc, const char *name);
+
+/* --- rowwise_loads.c --- */
+void rw_load_invariants(struct rw *w, struct kbuild *b);
+void rw_row_offsets(struct rw *w, struct kbuild *b);
+void rw_load_row(struct rw *w, struct kbuild *b, bool ahead);
+void rw_declare_prefetch(struct rw *w, struct kbuild *b);
+void rw_take_prefetched(struct rw *w, struct kbuild *b);
+/* `for v` with the column index and its guard; returns the innermost body. */
+struct kbuild rw_vector_loop(struct rw *w, struct kbuild *b,
+                             const struct kexpr *chunk, bool guard_row);
+
+/* --- rowwise_reduce.c --- */
+bool rw_is_inner(const struct rw *w, node_id n);
+bool rw_is_outer(const struct rw *w, node_id n);
+enum dtype rw_acc_dtype(const struct rw *w, node_id n);
+const struct kexpr *rw_identity(const struct rw *w, node_id n);
+const struct kexpr *rw_combine(const struct rw *w, node_id n,
+                               const struct kexpr *x, const struct kexpr *y);
+/* The element as the accumulator takes it. */
+const struct kexpr *rw_contribution(const struct rw *w, node_id n);
+int rw_phase_of(const struct rw *w, node_id reduction);
+void rw_inner_declare(struct rw *w, struct kbuild *b, int phase);
+void rw_exchange(struct rw *w, struct kbuild *b, int phase);
+void rw_outer_declare(struct rw *w, struct kbuild *b);
+void rw_outer_flush(struct rw *w, struct kbuild *b, uint32_t variant);
+uint32_t rw_outer_count(const struct rw *w);
+int64_t rw_smem_bytes(const struct rw *w);
+
+/* --- rowwise_finish.c --- */
+void rw_finish_kernel(struct rw *w, uint32_t variant,
+                      struct lowered_variant *out);
+
+#endif

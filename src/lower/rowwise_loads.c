@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rowwise_loads: what a row, or the whole block, brings on chip.
+ *
+ * All loads of a row are issued before their first use, so the bytes in flight
+ * are the row. With prefetch they are issued one row ahead. Operands without a
+ * row axis that the plan keeps over rows are loaded once, before the loop. */
+
+#include "support/base.h"
+
+#include "lower/lower_rowwise.h"
+
+#include "support/arena.h"
+
+static const struct access *
+access_of(const struct rw *w, node_id n)
+{
+    return &w->f->accesses[w->f->node[n].access];
+}
+
+static bool
+is_live_leaf(const struct rw *w, node_id n)
+{
+    return w->f->node[n].live && w->f->node[n].is_leaf;
+}
+
+/* Kept as packed vectors: a live leaf along the column that isn't re-read. */
+static bool
+is_packed_leaf(const struct rw *w, node_id n, bool over_rows)
+{
+    return is_live_leaf(w, n) && rw_has_column(w, n) &&
+           w->node[n].store == STORE_REGISTER_PACKED &&
+           w->node[n].over_rows == over_rows;
+}
+
+struct kbuild
+rw_vector_loop(struct rw *w, struct kbuild *b, const struct kexpr *chunk,
+               bool guard_row)
+{
+    struct arena *a = w->a;
+    struct kbuild in = kb_for(b, "int", "v", ke_int(a, 0), ke_int(a, w->vpt),
+                              ke_int(a, 1), true);
+    const struct kexpr *c, *cond = guard_row ? w->active : NULL;
+
+    w->v = ke_var(a, "v");
+    c = ke_bin(a, "+", ke_bin(a, "*", w->v, ke_int(a, w->tpr)), w->t);
+    if (w->vec > 1)
+        c = ke_bin(a, "*", c, ke_int(a, w->vec));
+    if (chunk)
+        c = ke_bin(a, "+", chunk, c);
+    if (w->tiles)
+        c = ke_bin(a, "+", ke_var(a, "tile"), c);
+    w->col = kb_let(&in, w->wide_columns ? "fu_i64" : "int", "c", c);
+    if (!w->exact)
+        cond = rw_and(w, cond, ke_bin(a, "<", w->col, w->nv));
+    return cond ? kb_if(&in, cond) : in;
+}
+
+static const struct kexpr *
+declare_vectors(struct rw *w, struct kbuild *b, const char *prefix, node_id n)
+{
+    const char *t = dtype_info[graph_node(w->g, n)->dtype].mem;
+
+    return kb_array(b, arena_printf(w->a, "fu_vec<%s, %d>", t, w->vec),
+                    rw_name(w, prefix, n), w->vpt, NULL);
+}
+
+/* array[v] = the vector at column c, element by element where the column
+ * stride isn't one. */
+static void
+load_vector(struct rw *w, struct kbuild *b, node_id n,
+            const struct kexpr *array, const struct kexpr *offset)
+{
+    const struct access *acc = access_of(w, n);
+    const struct kexpr *at =
+        offset ? ke_bin(w->a, "+", offset, w->col) : w->col;
+
+    kb_assign(b, ke_elem(w->a, array, w->v),
+              ke_call(w->a, "fu_vload", arena_printf(w->a, "%d", w->vec), 2,
+                      lower_param_pointer(w->ctx, &w->lk, acc), at));
+}
+
+static void
+zero_vectors(struct rw *w, struct kbuild *b, const struct kexpr *array,
+             node_id n)
+{
+    const char *t = dtype_info[graph_node(w->g, n)->dtype].mem;
+    struct kbuild in = kb_for(b, "int", "v", ke_int(w->a, 0),
+                              ke_int(w->a, w->vpt), ke_int(w->a, 1), true);
+
+    kb_assign(&in, ke_elem(w->a, array, ke_var(w->a, "v")),
+              ke_call(w->a, "fu_vzero", arena_printf(w->a, "%s, %d", t, w->vec),
+                      0));
+}
+
+void
+rw_load_invariants(struct rw *w, struct kbuild *b)
+{
+    struct kbuild in;
+    bool any = false;
+
+    for (node_id n = 0; n < w->g->n_nodes; n++) {
+        if (!is_packed_leaf(w, n, true))
+            continue;
+        if (!any)
+            kb_comment(b, "Operands that are the same for every row.");
+        any = true;
+        w->node[n].array = declare_vectors(w, b, "b", n);
+        if (!w->exact)
+            zero_vectors(w, b, w->node[n].array, n);
+    }
+    if (!any)
+        return;
+    in = rw_vector_loop(w, b, NULL, false);
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (is_packed_leaf(w, n, true))
+            load_vector(w, &in, n, w->node[n].array,
+                        rw_offset(w, &in, access_of(w, n), NULL));
+}
+
+void
+rw_row_offsets(struct rw *w, struct kbuild *b)
+{
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (is_live_leaf(w, n))
+            w->node[n].offset =
+                rw_offset(w, b, access_of(w, n), rw_name(w, "o", n));
+    for (uint32_t i = 0; i < w->g->n_results; i++) {
+        const char *name = w->g->results[i].name;
+
+        if (!w->result[i].in_row_kernel)
+            continue;
+        name = w->steps > 1 ? arena_printf(w->a, "o_%s_%d", name, w->step)
+                            : arena_printf(w->a, "o_%s", name);
+        w->result[i].offset = rw_offset(w, b, &w->f->stores[i], name);
+    }
+}
+
+/* Scalars of the row: one load by every thread, at a clamped address. */
+static void
+load_row_scalars(struct rw *w, struct kbuild *b, bool ahead)
+{
+    for (node_id n = 0; n < w->g->n_nodes; n++) {
+        const struct kexpr *x;
+        const char *reg;
+
+        if (!is_live_leaf(w, n) || rw_has_column(w, n))
+            continue;
+        reg = dtype_info[graph_node(w->g, n)->dtype].reg;
+        x = ke_call(w->a, "fu_load", NULL, 2,
+                    lower_param_pointer(w->ctx, &w->lk, access_of(w, n)),
+                    w->node[n].offset);
+        if (!ahead)
+            w->node[n].row = kb_let(b, reg, rw_name(w, "v", n), x);
+        else
+            kb_assign(b, w->node[n].next, x);
+    }
+}
+
+static bool
+has_packed(const struct rw *w)
+{
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (is_packed_leaf(w, n, false))
+            return true;
+    return false;
+}
+
+void
+rw_load_row(struct rw *w, struct kbuild *b, bool ahead)
+{
+    struct kbuild in;
+
+    if (!ahead)
+        for (node_id n = 0; n < w->g->n_nodes; n++)
+            if (is_packed_leaf(w, n, false)) {
+                w->node[n].array = declare_vectors(w, b, "b", n);
+                if (!w->exact || w->active)
+                    zero_vectors(w, b, w->node[n].array, n);
+            }
+    if (has_packed(w)) {
+        in = rw_vector_loop(w, b, NULL, true);
+        for (node_id n = 0; n < w->g->n_nodes; n++)
+            if (is_packed_leaf(w, n, false))
+                load_vector(w, &in, n,
+                            ahead ? w->node[n].next : w->node[n].array,
+                            w->node[n].offset);
+    }
+    load_row_scalars(w, b, ahead);
+}
+
+void
+rw_declare_prefetch(struct rw *w, struct kbuild *b)
+{
+    for (node_id n = 0; n < w->g->n_nodes; n++) {
+        if (is_packed_leaf(w, n, false)) {
+            w->node[n].next = declare_vectors(w, b, "n", n);
+            if (!w->exact || w->active)
+                zero_vectors(w, b, w->node[n].next, n);
+        } else if (is_live_leaf(w, n) && !rw_has_column(w, n)) {
+            w->node[n].next = kb_var(
+                b, dtype_info[graph_node(w->g, n)->dtype].reg,
+                rw_name(w, "n", n),
+                dtype_is_float(graph_node(w->g, n)->dtype)
+                    ? ke_const_float(w->a, graph_node(w->g, n)->dtype, 0)
+                    : ke_const_int(w->a, graph_node(w->g, n)->dtype, 0));
+        }
+    }
+}
+
+void
+rw_take_prefetched(struct rw *w, struct kbuild *b)
+{
+    struct kbuild in;
+
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (is_packed_leaf(w, n, false))
+            w->node[n].array = declare_vectors(w, b, "b", n);
+    if (has_packed(w)) {
+        in = kb_for(b, "int", "v", ke_int(w->a, 0), ke_int(w->a, w->vpt),
+                    ke_int(w->a, 1), true);
+        for (node_id n = 0; n < w->g->n_nodes; n++)
+            if (is_packed_leaf(w, n, false))
+                kb_assign(&in,
+                          ke_elem(w->a, w->node[n].array, ke_var(w->a, "v")),
+                          ke_elem(w->a, w->node[n].next, ke_var(w->a, "v")));
+    }
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (is_live_leaf(w, n) && !rw_has_column(w, n))
+            w->node[n].row =
+                kb_let(b, dtype_info[graph_node(w->g, n)->dtype].reg,
+                       rw_name(w, "v", n), w->node[n].next);
+}

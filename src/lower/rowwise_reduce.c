@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rowwise_reduce: how partial results of a row meet, and how column sums leave
+ * the block.
+ *
+ * Within a group: a butterfly over the lanes of a warp; when the group has
+ * several warps, each writes its partial to shared memory, one barrier, then
+ * every warp reads all partials, one a lane, and combines them by a butterfly.
+ * The order is the same in every run. Consecutive exchanges use different slots,
+ * so one barrier an exchange is enough: a slot is written again only after
+ * another barrier that all its readers have passed.
+ *
+ * Column sums stay in registers over all rows of the block. At the end the
+ * groups of the block are added in order through shared memory and the block
+ * writes one partial row. */
+
+#include "support/base.h"
+
+#include "lower/lower_rowwise.h"
+
+#include "support/arena.h"
+
+enum { WARP = 32, SLOT_BYTES = 8 };
+
+bool
+rw_is_inner(const struct rw *w, node_id n)
+{
+    return op_info[graph_node(w->g, n)->op].class == OC_REDUCE &&
+           w->f->node[n].live && !rw_is_outer(w, n);
+}
+
+bool
+rw_is_outer(const struct rw *w, node_id n)
+{
+    return op_info[graph_node(w->g, n)->op].class == OC_REDUCE &&
+           w->f->node[n].live && (w->f->node[n].reduced & w->f->rows) != 0;
+}
+
+enum dtype
+rw_acc_dtype(const struct rw *w, node_id n)
+{
+    const struct node *nd = graph_node(w->g, n);
+    enum dtype arg = graph_node(w->g, nd->args[0])->dtype;
+
+    if (op_info[nd->op].type == OT_SUM)
+        return dtype_accumulator(arg);
+    return dtype_compute(arg);
+}
+
+const struct kexpr *
+rw_identity(const struct rw *w, node_id n)
+{
+    return lower_identity(w->ctx, graph_node(w->g, n)->op, rw_acc_dtype(w, n));
+}
+
+const struct kexpr *
+rw_combine(const struct rw *w, node_id n, const struct kexpr *x,
+           const struct kexpr *y)
+{
+    const struct kexpr *args[2] = {x, y};
+
+    return ke_op(w->a, graph_node(w->g, n)->op, rw_acc_dtype(w, n), 2, args);
+}
+
+const struct kexpr *
+rw_contribution(const struct rw *w, node_id n)
+{
+    node_id arg = graph_node(w->g, n)->args[0];
+    enum dtype from = dtype_compute(graph_node(w->g, arg)->dtype);
+    enum dtype to = rw_acc_dtype(w, n);
+    const struct kexpr *x = rw_value(w, arg);
+
+    return from == to ? x : ke_cast(w->a, from, to, x);
+}
+
+int
+rw_phase_of(const struct rw *w, node_id reduction)
+{
+    node_id arg = facts_value(w->f, graph_node(w->g, reduction)->args[0]);
+
+    return w->f->node[arg].level;
+}
+
+static bool
+is_inner_of(const struct rw *w, node_id n, int phase)
+{
+    return w->f->node[n].live && rw_is_inner(w, n) &&
+           rw_phase_of(w, n) == phase;
+}
+
+/* The result of a reduction as its node's type wants it. */
+static const struct kexpr *
+as_node_value(const struct rw *w, node_id n, const struct kexpr *x)
+{
+    enum dtype from = rw_acc_dtype(w, n);
+    enum dtype to = dtype_compute(graph_node(w->g, n)->dtype);
+
+    return from == to ? x : ke_cast(w->a, from, to, x);
+}
+
+void
+rw_inner_declare(struct rw *w, struct kbuild *b, int phase)
+{
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (is_inner_of(w, n, phase))
+            w->node[n].acc =
+                kb_var(b, dtype_info[rw_acc_dtype(w, n)].reg,
+                       rw_name(w, "r", n), rw_identity(w, n));
+}
+
+/* x = x op (the same of the lane whose number differs in one bit) ... */
+static void
+butterfly(struct rw *w, struct kbuild *b, node_id n, int lanes)
+{
+    const struct kexpr *x = w->node[n].acc;
+
+    for (int o = lanes / 2; o >= 1; o /= 2)
+        kb_assign(b, x,
+                  rw_combine(w, n, x,
+                             ke_call(w->a, "fu_shfl_xor", NULL, 2, x,
+                                     ke_int(w->a, o))));
+}
+
+static int
+warps_per_group(const struct rw *w)
+{
+    return (w->tpr + WARP - 1) / WARP;
+}
+
+static int
+inner_count(const struct rw *w, int phase)
+{
+    int k = 0;
+
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        k += is_inner_of(w, n, phase);
+    return k;
+}
+
+/* Bytes of shared memory that one exchange uses at most. */
+static int64_t
+exchange_bytes(const struct rw *w)
+{
+    int most = 0;
+
+    for (int p = 0; p < w->f->levels; p++)
+        most = MAX(most, inner_count(w, p));
+    return (int64_t)most * w->groups * warps_per_group(w) * SLOT_BYTES;
+}
+
+/* Byte address of warp `at` of value `i` in this exchange. */
+static const struct kexpr *
+slot_address(const struct rw *w, int i, const struct kexpr *at)
+{
+    struct arena *a = w->a;
+    int warps = warps_per_group(w);
+    const struct kexpr *x = ke_bin(a, "*", at, ke_int(a, SLOT_BYTES));
+    int64_t base = (int64_t)i * w->groups * warps * SLOT_BYTES;
+
+    if (w->groups > 1)
+        x = ke_bin(a, "+",
+                   ke_bin(a, "*", w->group, ke_int(a, warps * SLOT_BYTES)), x);
+    if (!w->parity)
+        base += exchange_bytes(w) * w->exchanges;
+    if (base)
+        x = ke_bin(a, "+", x, ke_int(a, base));
+    if (w->parity)
+        x = ke_bin(a, "+", x,
+                   ke_bin(a, "*", w->parity, ke_int(a, exchange_bytes(w))));
+    return x;
+}
+
+static void
+group_barrier(struct rw *w, struct kbuild *b)
+{
+    if (w->groups == 1)
+        kb_eval(b, ke_call(w->a, "fu_barrier", NULL, 0));
+    else
+        kb_eval(b, ke_call(w->a, "fu_group_barrier", NULL, 2,
+                           ke_bin(w->a, "+", w->group, ke_int(w->a, 1)),
+                           ke_int(w->a, w->tpr)));
+}
+
+static void
+publish(struct rw *w, struct kbuild *b, int phase)
+{
+    struct arena *a = w->a;
+    const struct kexpr *lane = ke_var(a, "lane");
+    struct kbuild in = kb_if(b, ke_bin(a, "==", lane, ke_int(a, 0)));
+    int i = 0;
+
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (is_inner_of(w, n, phase))
+            kb_eval(&in,
+                    ke_call(a, "fu_sstore", dtype_info[rw_acc_dtype(w, n)].reg,
+                            2, slot_address(w, i++, ke_var(a, "warp")),
+                            w->node[n].acc));
+}
+
+/* acc = the partial of warp `lane`. With a power of two of warps the lanes
+ * wrap around; otherwise lanes beyond the last warp hold the identity. Either
+ * way a butterfly leaves the result in every lane. */
+static void
+collect(struct rw *w, struct kbuild *b, int phase)
+{
+    struct arena *a = w->a;
+    int warps = warps_per_group(w), i = 0;
+    bool wraps = (warps & (warps - 1)) == 0;
+    const struct kexpr *lane = ke_var(a, "lane");
+
+    if (wraps)
+        lane = ke_bin(a, "&", lane, ke_int(a, warps - 1));
+    for (node_id n = 0; n < w->g->n_nodes; n++) {
+        struct kbuild in = *b;
+
+        if (!is_inner_of(w, n, phase))
+            continue;
+        if (!wraps) {
+            kb_assign(b, w->node[n].acc, rw_identity(w, n));
+            in = kb_if(b, ke_bin(a, "<", lane, ke_int(a, warps)));
+        }
+        kb_assign(&in, w->node[n].acc,
+                  ke_call(a, "fu_sload", dtype_info[rw_acc_dtype(w, n)].reg, 1,
+                          slot_address(w, i++, lane)));
+    }
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (is_inner_of(w, n, phase))
+            butterfly(w, b, n, wraps ? warps : WARP);
+}
+
+void
+rw_exchange(struct rw *w, struct kbuild *b, int phase)
+{
+    if (!inner_count(w, phase))
+        return;
+    kb_comment(b, "Combine over the threads of the row.");
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (is_inner_of(w, n, phase))
+            butterfly(w, b, n, MIN(w->tpr, WARP));
+    if (w->tpr > WARP) {
+        publish(w, b, phase);
+        group_barrier(w, b);
+        collect(w, b, phase);
+        w->exchanges++;
+        if (w->parity)
+            kb_assign(b, w->parity,
+                      ke_bin(w->a, "-", ke_int(w->a, 1), w->parity));
+    }
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (is_inner_of(w, n, phase))
+            w->node[n].row = as_node_value(w, n, w->node[n].acc);
+}
+
+/* --- column sums ---------------------------------------------------------- */
+
+uint32_t
+rw_outer_count(const struct rw *w)
+{
+    uint32_t k = 0;
+
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        k += w->f->node[n].live && rw_is_outer(w, n);
+    return k;
+}
+
+void
+rw_outer_declare(struct rw *w, struct kbuild *b)
+{
+    if (!rw_outer_count(w))
+        return;
+    kb_comment(b, "Column sums of the rows this thread sees.");
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (w->f->node[n].live && rw_is_outer(w, n))
+            w->node[n].acc = kb_array(
+                b, dtype_info[rw_acc_dtype(w, n)].reg,
+                arena_printf(w->a, "a_%s", lower_node_name(w->ctx, n)),
+                (int64_t)w->vec * w->vpt, rw_identity(w, n));
+}
+
+/* The partial rows of reduction n: [grid_rows, N] in its accumulator type. */
+static const struct kexpr *
+partials(struct rw *w, node_id n, uint32_t variant)
+{
+    enum dtype t = rw_acc_dtype(w, n);
+    const struct sym *rows = sym_int(w->ctx->syms, w->kp->key[PK_GRID_ROWS]);
+    const struct sym *bytes = sym_mul(
+        w->ctx->syms, sym_mul(w->ctx->syms, rows, w->n),
+        sym_int(w->ctx->syms, dtype_info[t].bytes));
+
+    return lower_workspace(
+        w->ctx, &w->lk,
+        arena_printf(w->a, "v%u_%s_partials", variant,
+                     lower_node_name(w->ctx, n)),
+        t, bytes, true);
+}
+
+static const struct kexpr *
+partial_row(const struct rw *w)
+{
+    return ke_bin(w->a, "*",
+                  ke_call(w->a, "fu_i64", NULL, 1,
+                          ke_call(w->a, "fu_bid_x", NULL, 0)),
+                  w->nv);
+}
+
+/* One group: registers go straight to the partial row, 16 bytes at a time. */
+static void
+flush_registers(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
+{
+    struct arena *a = w->a;
+    enum dtype t = rw_acc_dtype(w, n);
+    int k = MIN(w->vec, (int)(16 / dtype_info[t].bytes));
+    struct kbuild in = rw_vector_loop(w, b, NULL, false), each;
+    const struct kexpr *p = partials(w, n, variant), *h, *i, *at, *vec;
+    const char *kt = arena_printf(a, "%d", k);
+
+    h = ke_var(a, "h");
+    each = kb_for(&in, "int", "h", ke_int(a, 0), ke_int(a, w->vec),
+                  ke_int(a, k), true);
+    vec = kb_var(&each,
+                 arena_printf(a, "fu_vec<%s, %d>", dtype_info[t].mem, k), "s",
+                 NULL);
+    for (int e = 0; e < k; e++) {
+        i = ke_bin(a, "+", ke_bin(a, "*", w->v, ke_int(a, w->vec)),
+                   ke_bin(a, "+", h, ke_int(a, e)));
+        kb_eval(&each, ke_call(a, "fu_set", NULL, 3, vec, ke_int(a, e),
+                               ke_elem(a, w->node[n].acc, i)));
+    }
+    at = ke_bin(a, "+", partial_row(w), ke_bin(a, "+", w->col, h));
+    kb_eval(&each, ke_call(a, "fu_vstore", kt, 3, p, at, vec));
+}
+
+/* Several groups: all write their columns to shared memory, then each thread
+ * adds the groups' sums of some columns, in the order of the groups. */
+static void
+flush_groups(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
+{
+    struct arena *a = w->a;
+    enum dtype t = rw_acc_dtype(w, n);
+    const char *reg = dtype_info[t].reg;
+    int64_t size = dtype_info[t].bytes, span = (int64_t)w->tpr * w->vec * w->vpt;
+    const struct kexpr *p = partials(w, n, variant), *at, *s, *c, *in_tile;
+    struct kbuild in, each;
+
+    kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
+    in = rw_vector_loop(w, b, NULL, false);
+    in_tile = w->tiles ? ke_bin(a, "-", w->col, ke_var(a, "tile")) : w->col;
+    for (int e = 0; e < w->vec; e++) {
+        at = ke_bin(a, "+", ke_bin(a, "*", w->group, ke_int(a, span)),
+                    ke_bin(a, "+", in_tile, ke_int(a, e)));
+        kb_eval(&in, ke_call(a, "fu_sstore", reg, 2,
+                             ke_bin(a, "*", at, ke_int(a, size)),
+                             ke_elem(a, w->node[n].acc,
+                                     ke_bin(a, "+",
+                                            ke_bin(a, "*", w->v,
+                                                   ke_int(a, w->vec)),
+                                            ke_int(a, e)))));
+    }
+    kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
+    c = ke_var(a, "k");
+    each = kb_for(b, "int", "k", w->tid, ke_int(a, span),
+                  ke_int(a, w->threads), false);
+    at = w->tiles ? ke_bin(a, "+", ke_var(a, "tile"), c) : c;
+    each = kb_if(&each, ke_bin(a, "<", at, w->nv));
+    s = kb_var(&each, reg, "sum",
+               ke_call(a, "fu_sload", reg, 1,
+                       ke_bin(a, "*", c, ke_int(a, size))));
+    for (int g = 1; g < w->groups; g++)
+        kb_assign(&each, s,
+                  rw_combine(w, n, s,
+                             ke_call(a, "fu_sload", reg, 1,
+                                     ke_bin(a, "*",
+                                            ke_bin(a, "+", c,
+                                                   ke_int(a, span * g)),
+                                            ke_int(a, size)))));
+    kb_eval(&each, ke_call(a, "fu_store", NULL, 3, p,
+                           ke_bin(a, "+", partial_row(w), at), s));
+}
+
+void
+rw_outer_flush(struct rw *w, struct kbuild *b, uint32_t variant)
+{
+    for (node_id n = 0; n < w->g->n_nodes; n++) {
+        if (!w->f->node[n].live || !rw_is_outer(w, n))
+            continue;
+        kb_comment(b, "One partial row of %s.", lower_node_name(w->ctx, n));
+        if (w->groups == 1)
+            flush_registers(w, b, n, variant);
+        else
+            flush_groups(w, b, n, variant);
+    }
+}
+
+int64_t
+rw_smem_bytes(const struct rw *w)
+{
+    int64_t bytes = 0, span = (int64_t)w->groups * w->tpr * w->vec * w->vpt;
+
+    if (w->tpr > WARP)
+        bytes = exchange_bytes(w) * MAX(w->exchanges_total, 2);
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (w->groups > 1 && w->f->node[n].live && rw_is_outer(w, n))
+            bytes = MAX(bytes,
+                        span * (int64_t)dtype_info[rw_acc_dtype(w, n)].bytes);
+    return bytes;
+}
