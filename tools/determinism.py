@@ -19,6 +19,8 @@ import sys
 import tempfile
 
 LOCALE = "de_DE.UTF-8"
+# Where tools/setup.sh lays NVRTC when there is no CUDA Toolkit.
+VENV = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".venv")
 
 
 def comma_locale(folder):
@@ -43,6 +45,8 @@ def compile_in(exe, source, folder, extra, umask):
     out = os.path.join(folder, "out")
     os.mkdir(out)
     env = {k: v for k, v in os.environ.items() if not k.startswith("LC_")}
+    if os.path.isdir(VENV):
+        env["VIRTUAL_ENV"] = os.path.realpath(VENV)
     env.update(extra)
     run = subprocess.run(
         [exe, name, "-o", f"out/{base}.ptx"], cwd=folder, env=env, umask=umask,

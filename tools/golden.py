@@ -32,6 +32,8 @@ import sys
 import tempfile
 
 TIMEOUT_S = 120
+# Where tools/setup.sh lays NVRTC when there is no CUDA Toolkit.
+VENV = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".venv")
 EXIT_REJECTED = 4  # keeps BASE.rejected.cu, by contract
 
 
@@ -68,6 +70,8 @@ def environment(home):
     env = {k: v for k, v in os.environ.items() if k not in drop}
     env = {k: v for k, v in env.items() if not k.startswith("LC_")}
     env.update(LC_ALL="C", TZ="UTC", HOME=home, TERM="dumb")
+    if os.path.isdir(VENV):
+        env["VIRTUAL_ENV"] = os.path.realpath(VENV)
     return env
 
 
