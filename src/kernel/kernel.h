@@ -9,6 +9,8 @@
 #include "ir/graph.h"
 #include "support/vec.h"
 
+struct buf;
+
 enum kexpr_kind {
     KE_INT,   /* 64-bit or 32-bit integer literal */
     KE_CONST, /* value of dtype, exact */
@@ -85,6 +87,7 @@ struct kbuild { /* where statements go */
     struct kblock *to;
 };
 
+/* Index arithmetic: int when it fits in 32 bits, else 64-bit. */
 const struct kexpr *ke_int(struct arena *a, int64_t v);
 const struct kexpr *ke_const_int(struct arena *a, enum dtype t, int64_t v);
 const struct kexpr *ke_const_float(struct arena *a, enum dtype t, double v);
@@ -98,6 +101,7 @@ const struct kexpr *ke_cast(struct arena *a, enum dtype from, enum dtype to,
                             const struct kexpr *x);
 const struct kexpr *ke_call(struct arena *a, const char *name,
                             const char *targs, uint32_t n, ...);
+/* Folds constants, x + 0, x * 1 and their like: index arithmetic only. */
 const struct kexpr *ke_bin(struct arena *a, const char *c_operator,
                            const struct kexpr *x, const struct kexpr *y);
 
@@ -119,6 +123,12 @@ struct kbuild kb_for(struct kbuild *k, const char *ctype, const char *var,
                      const struct kexpr *from, const struct kexpr *to,
                      const struct kexpr *step, bool unroll);
 struct kbuild kb_if(struct kbuild *k, const struct kexpr *cond);
+/* The other branch of the `if` that k's last statement is. */
+struct kbuild kb_else(struct kbuild *k);
+void kb_return(struct kbuild *k);
+
+/* How tightly a C operator binds: larger is tighter; 0 for an unknown one. */
+int kernel_precedence(const char *c_operator);
 
 void kernel_print(struct buf *b, const struct kernel *k); /* --emit=kernel */
 bool kernel_verify(const struct kernel *k, struct buf *why);
