@@ -15,6 +15,8 @@
 
 #include "ir/graph.h"
 
+struct buf;
+
 enum { MAX_AXES = 16, NO_AXIS = -1 };
 typedef uint32_t axis_mask;
 
@@ -23,7 +25,9 @@ struct axis {
     const char *name; /* "M", "N", else "a0": unique in the graph */
 };
 
-/* How one tensor in memory is addressed over the axes. */
+/* How one tensor in memory is addressed over the axes. An access of neither a
+ * parameter nor a result is the row-major element index of an IOTA or RANDOM
+ * node over its own dimensions. */
 struct access {
     int param;  /* index into graph->params, or -1 */
     int result; /* index into graph->results, or -1 */
@@ -36,10 +40,12 @@ struct node_facts {
     axis_mask axes;      /* along which the value varies */
     bool live;           /* needed by a result */
     bool is_leaf;        /* INPUT or a view chain of one: read through access */
-    uint32_t access;     /* index into facts->accesses when is_leaf */
+    bool has_index;      /* IOTA, RANDOM: access is its element index */
+    uint32_t access;     /* into facts->accesses when is_leaf or has_index */
     bool is_alias;       /* broadcast, permute, squeeze..: the value of alias */
     node_id alias;       /* resolved to a non-alias node */
-    int level;           /* inner reductions on the way from the leaves */
+    int level;           /* inner reductions on the longest way from the leaves;
+                            one counts itself: it is its operand's level + 1 */
     bool after_outer;    /* depends on an outer reduction */
     axis_mask reduced;   /* reductions: the axes reduced */
 };
@@ -80,5 +86,14 @@ struct facts *facts_analyse(struct arena *a, const struct graph *simplified);
 void facts_print(struct buf *b, const struct facts *f);
 /* Follows aliases. */
 node_id facts_value(const struct facts *f, node_id n);
+bool facts_is_reduction(const struct facts *f, node_id n);
+/* Reductions over the column axis only. */
+bool facts_is_inner(const struct facts *f, node_id n);
+/* Reductions over exactly the row axes. */
+bool facts_is_outer(const struct facts *f, node_id n);
+/* Every axis of the space. */
+axis_mask facts_all_axes(const struct facts *f);
+/* Product of the extents of some axes, 1 for none. */
+const struct sym *facts_extent(const struct facts *f, axis_mask axes);
 
 #endif
