@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The scripts that judge others are judged here: each finds what it looks for."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools")
+
+# Stands in for fusec: does what its first argument says.
+ACTOR = f"""#!{sys.executable}
+import os, sys
+word, rest = sys.argv[1], sys.argv[2:]
+if word == "write":
+    open(rest[0], "w").write(rest[1] + "\\n")
+elif word == "leave":
+    open("left.ptx", "w").close()
+    sys.exit(1)
+elif word == "die":
+    os.abort()
+elif word == "complain":
+    sys.exit("bad.fusion:1:1: error: bad [bad]")
+elif word == "--emit=fusion":
+    sys.stdout.write(open(rest[-1]).read() + "#")
+elif word == "where":
+    print(os.getcwd(), os.environ.get("LC_ALL"))
+elif rest[:1] == ["-o"]:
+    open(rest[1], "w").write("1" if "LOCPATH" in os.environ or
+                             os.environ["LC_ALL"] != "C" else "0")
+"""
+
+
+class Tools(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.root = self.scratch.name
+        self.actor = self.write("actor", ACTOR)
+        os.chmod(self.actor, os.stat(self.actor).st_mode | stat.S_IXUSR)
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def write(self, name, text):
+        path = os.path.join(self.root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        return path
+
+    def read(self, name):
+        with open(os.path.join(self.root, name), encoding="utf-8") as f:
+            return f.read()
+
+    def run_tool(self, name, *args):
+        run = subprocess.run(
+            [sys.executable, os.path.join(TOOLS, name), *args], cwd=self.root,
+            capture_output=True, text=True, check=False)
+        return run.returncode, run.stdout + run.stderr
+
+    def golden(self, *args):
+        return self.run_tool("golden.py", "--fusec", self.actor, *args, "cases")
+
+
+class Golden(Tools):
+    def test_update_then_pass_then_differ(self):
+        self.write("cases/a.run", "# RUN: write out.cu hello\n# SHOW: out.cu\n")
+        self.assertEqual(self.golden()[0], 1)
+        self.assertEqual(self.golden("--update")[0], 0)
+        self.assertEqual(
+            self.read("cases/a.expect"),
+            "$ fusec write out.cu hello\n[exit 0] [files: out.cu]\n"
+            "[file out.cu]\nhello\n")
+        self.assertEqual(self.golden(), (0, "golden: 1 passed, 0 failed\n"))
+        self.write("cases/a.run", "# RUN: write out.cu other\n# SHOW: out.cu\n")
+        status, text = self.golden()
+        self.assertEqual(status, 1)
+        self.assertIn("-hello\n+other\n", text)
+
+    def test_failing_run_may_not_leave_files(self):
+        self.write("cases/a.run", "# RUN: leave\n")
+        status, text = self.golden("--update")
+        self.assertEqual(status, 1)
+        self.assertIn("left left.ptx", text)
+        self.assertFalse(os.path.exists(os.path.join(self.root, "cases/a.expect")))
+
+    def test_signal_is_a_failure(self):
+        self.write("cases/a.run", "# RUN: die\n")
+        status, text = self.golden("--update")
+        self.assertEqual(status, 1)
+        self.assertIn("died by signal 6", text)
+
+    def test_complaint_is_recorded(self):
+        self.write("cases/a.run", "# RUN: complain\n")
+        self.assertEqual(self.golden("--update")[0], 0)
+        self.assertEqual(
+            self.read("cases/a.expect"),
+            "$ fusec complain\n[stderr]\nbad.fusion:1:1: error: bad [bad]\n"
+            "[exit 1] [no output file]\n")
+
+    def test_paths_do_not_show(self):
+        self.write("cases/a.run", "# RUN: where\n")
+        self.golden("--update")
+        self.assertIn("\n$DIR C\n", self.read("cases/a.expect"))
+
+    def test_orphan_and_empty(self):
+        self.write("cases/a.expect", "x\n")
+        self.assertEqual(self.golden()[0], 1)
+        os.remove(os.path.join(self.root, "cases/a.expect"))
+        self.assertEqual(self.golden(), (1, "golden: 0 passed, 0 failed\n"))
+
+    def test_roundtrip_differs(self):
+        self.write("cases/a.fusion", "x\n")
+        self.assertEqual(self.golden("--roundtrip")[0], 1)
+
+
+class Others(Tools):
+    def test_determinism_sees_a_locale(self):
+        self.write("cases/a.fusion", "x\n")
+        status, text = self.run_tool(
+            "determinism.py", "--fusec", self.actor, "cases")
+        self.assertEqual(status, 1)
+        self.assertIn("differs: a.ptx", text)
+
+    def test_embed_ignores_order_and_folder(self):
+        one = self.write("one/b.cuh", "b\n"), self.write("one/a.cuh", '"a"\n')
+        two = self.write("two/a.cuh", '"a"\n'), self.write("two/b.cuh", "b\n")
+        for out, files in (("1.c", one), ("2.c", two)):
+            self.assertEqual(self.run_tool("embed.py", out, "table", *files)[0], 0)
+        self.assertEqual(self.read("1.c"), self.read("2.c"))
+
+    def test_layers(self):
+        self.write("src/ir/a.c", '#include "support/base.h"\n')
+        self.assertEqual(self.run_tool("check_layers.py", self.root)[0], 0)
+        for line, fault in (
+                ('#include "sched/plan.h"', "a later layer"),
+                ('#include "a.h"', "not named by its path"),
+                ("p = malloc(3);", "malloc belongs to"),
+                ("case OP_ADD:", "make it a column")):
+            self.write("src/ir/a.c", f'#include "support/base.h"\n{line}\n')
+            status, text = self.run_tool("check_layers.py", self.root)
+            self.assertEqual(status, 1, line)
+            self.assertIn(f"src/ir/a.c:2: ", text)
+            self.assertIn(fault, text)
+
+    def test_layers_ignore_comments_and_strings(self):
+        self.write("src/ir/a.c", '#include "support/base.h"\n'
+                   '/* malloc(1) */ const char *s = "free(x)";\n')
+        self.assertEqual(self.run_tool("check_layers.py", self.root)[0], 0)
+
+    def test_size(self):
+        body = "    x();\n"
+        for lines, status in ((15, 0), (81, 1)):
+            self.write("src/ir/a.c", f"static void\nf(int a)\n{{\n{body * lines}}}\n")
+            self.assertEqual(self.run_tool("check_size.py", self.root)[0], status)
+        self.write("src/ir/a.c", "void\nf(int a, int b, int c, int d, int e,\n"
+                   "  int f, int g)\n{\n}\n")
+        self.assertIn("7 parameters", self.run_tool("check_size.py", self.root)[1])
+
+    def test_headers(self):
+        self.write("src/a.h", "int f(void);\n")
+        self.assertEqual(self.run_tool("check_headers.py", "src")[0], 0)
+        self.write("src/b.h", "size_t f(void);\n")
+        self.assertEqual(self.run_tool("check_headers.py", "src")[0], 1)
+
+    def test_state(self):
+        os.mkdir(os.path.join(self.root, "src"))
+        for text, status in (("const int a = 1;", 0), ("static const char *const "
+                             "a[] = {\"x\"}; int f(int i) { return *a[i]; }", 0),
+                             ("int a;", 1), ("int f(void) { static int k; "
+                             "return k++; }", 1)):
+            self.write("a.c", text + "\n")
+            subprocess.run("cc -fPIC -c a.c && rm -f src/liba.a && "
+                           "ar rcs src/liba.a a.o", shell=True, cwd=self.root,
+                           check=True)
+            got, out = self.run_tool("check_state.py", self.root)
+            self.assertEqual(got, status, text + out)
+
+    def test_summary(self):
+        def log(name, result, out):
+            return json.dumps({"name": name, "result": result, "stdout": out})
+        self.write("log", "\n".join([
+            log("tap", "FAIL", "ok 1 - a\nnot ok 2 - b\n"),
+            log("own", "OK", "golden: 7 passed, 0 failed\n"),
+            log("crash", "TIMEOUT", ""), log("skip", "SKIP", "")]))
+        status, text = self.run_tool("test_summary.py", "log")
+        self.assertEqual(status, 1)
+        self.assertTrue(text.endswith("\n8 passed, 2 failed, 1 skipped\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
