@@ -118,6 +118,25 @@ diag_full(const struct diag *d)
     return d->errors >= MAX_ERRORS;
 }
 
+/* What a fatal message says about the cause. */
+static int
+fatal_status(enum diag_id id)
+{
+    if (id == DIAG_USAGE || id == DIAG_UNKNOWN_BINDING)
+        return EXIT_USAGE;
+    return id == DIAG_COMPILER_REJECTED ? EXIT_REJECTED : EXIT_ENVIRONMENT;
+}
+
+int
+diag_exit_status(const struct diag *d)
+{
+    for (uint32_t i = 0; i < d->messages.n; i++) {
+        if (d->messages.v[i]->severity == SEV_FATAL)
+            return fatal_status(d->messages.v[i]->id);
+    }
+    return d->errors ? EXIT_INPUT : EXIT_OK;
+}
+
 const struct diag_info *
 diag_find(const char *id)
 {

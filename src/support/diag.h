@@ -44,6 +44,9 @@ void diag_help(struct diag *d, struct span where, const char *fmt, ...)
     ATTR_PRINTF(3, 4);
 
 unsigned diag_errors(const struct diag *d);
+/* The exit status that the messages since the last flush ask for: by the first
+ * fatal one, else EXIT_INPUT after an error, else EXIT_OK. */
+int diag_exit_status(const struct diag *d);
 /* True after 20 errors: stages may stop. */
 bool diag_full(const struct diag *d);
 

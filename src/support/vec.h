@@ -19,8 +19,8 @@
     do {                                                                       \
         if ((vec)->n == (vec)->cap) {                                          \
             uint32_t cap_ = (vec)->cap ? 2 * (vec)->cap : 8;                   \
-            (vec)->v = arena_grow((a), (vec)->v, (vec)->n, cap_,               \
-                                  sizeof(*(vec)->v));                          \
+            (vec)->v =                                                         \
+                arena_grow((a), (vec)->v, (vec)->n, cap_, sizeof(*(vec)->v));  \
             (vec)->cap = cap_;                                                 \
         }                                                                      \
         (vec)->v[(vec)->n++] = (x);                                            \
