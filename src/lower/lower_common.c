@@ -152,7 +152,7 @@ lower_input(struct lower *ctx, struct lowered_kernel *lk, int param)
     const char *ctype =
         may_be_overwritten(ctx->g, param)
             ? arena_printf(ctx->arena, "%s *", t)
-            : arena_printf(ctx->arena, "const %s *FU_RESTRICT ", t);
+            : arena_printf(ctx->arena, "const %s *FU_RESTRICT", t);
 
     assert(p->kind == PARAM_TENSOR);
     return argument(
@@ -166,7 +166,7 @@ lower_output(struct lower *ctx, struct lowered_kernel *lk, int result)
     const struct result *r = &ctx->g->results[result];
     const char *t = dtype_info[r->dtype].mem;
     const char *ctype = arena_printf(
-        ctx->arena, r->inplace >= 0 ? "%s *" : "%s *FU_RESTRICT ", t);
+        ctx->arena, r->inplace >= 0 ? "%s *" : "%s *FU_RESTRICT", t);
 
     return argument(
         ctx, lk, (struct launch_arg){ARG_TENSOR, r->name},
@@ -188,7 +188,7 @@ lower_workspace(struct lower *ctx, struct lowered_kernel *lk, const char *name,
 {
     struct lowered *out = ctx->out;
     const char *ctype = arena_printf(ctx->arena, "%s *%s", dtype_info[t].mem,
-                                     writes ? "FU_RESTRICT " : "");
+                                     writes ? "FU_RESTRICT" : "");
     bool known = false;
 
     for (uint32_t i = 0; i < out->workspace.n; i++)

@@ -153,8 +153,7 @@ declare_threads(struct rw *w, struct kbuild *b)
     w->t = w->tid;
     w->group = ke_int(a, 0);
     if (w->groups > 1) {
-        w->t = kb_let(b, "int", "t",
-                      ke_bin(a, "%", w->tid, ke_int(a, w->tpr)));
+        w->t = kb_let(b, "int", "t", ke_bin(a, "%", w->tid, ke_int(a, w->tpr)));
         w->group = kb_let(b, "int", "group",
                           ke_bin(a, "/", w->tid, ke_int(a, w->tpr)));
     }
@@ -164,8 +163,7 @@ declare_threads(struct rw *w, struct kbuild *b)
     }
     if (w->tiles)
         kb_let(b, "fu_i64", "tile",
-               ke_bin(a, "*",
-                      ke_call(a, "fu_i64", NULL, 1, call0(w, "fu_bid_y")),
+               ke_bin(a, "*", lower_wide(w->ctx, call0(w, "fu_bid_y")),
                       ke_int(a, (int64_t)w->tpr * w->vec * w->vpt)));
 }
 
@@ -179,8 +177,7 @@ rows_per_block_step(const struct rw *w)
 static const struct kexpr *
 first_row(const struct rw *w)
 {
-    const struct kexpr *bid =
-        ke_call(w->a, "fu_i64", NULL, 1, call0(w, "fu_bid_x"));
+    const struct kexpr *bid = lower_wide(w->ctx, call0(w, "fu_bid_x"));
 
     if (rows_per_block_step(w) == 1)
         return bid;
@@ -190,8 +187,7 @@ first_row(const struct rw *w)
 static const struct kexpr *
 row_stride(const struct rw *w)
 {
-    const struct kexpr *grid =
-        ke_call(w->a, "fu_i64", NULL, 1, call0(w, "fu_grid_x"));
+    const struct kexpr *grid = lower_wide(w->ctx, call0(w, "fu_grid_x"));
 
     if (rows_per_block_step(w) == 1)
         return grid;
@@ -275,16 +271,14 @@ declare_kept(struct rw *w, struct kbuild *b)
 {
     for (node_id n = 0; n < w->g->n_nodes; n++) {
         struct rw_node *r = &w->node[n];
-        const struct dtype_info *t =
-            &dtype_info[graph_node(w->g, n)->dtype];
+        const struct dtype_info *t = &dtype_info[graph_node(w->g, n)->dtype];
 
         if (r->kept_from < 0 || w->f->node[n].is_leaf)
             continue;
         if (r->store == STORE_REGISTER_PACKED)
-            r->array = kb_array(b,
-                                arena_printf(w->a, "fu_vec<%s, %d>", t->mem,
-                                             w->vec),
-                                rw_name(w, "k", n), w->vpt, NULL);
+            r->array = kb_array(
+                b, arena_printf(w->a, "fu_vec<%s, %d>", t->mem, w->vec),
+                rw_name(w, "k", n), w->vpt, NULL);
         else
             r->array = kb_array(b, t->reg, rw_name(w, "k", n),
                                 (int64_t)w->vec * w->vpt, NULL);
@@ -332,10 +326,10 @@ emit_row_prefetched(struct rw *w, struct kbuild *b, const struct kexpr *row0)
 static void
 emit_rows(struct rw *w, struct kbuild *b, const struct kexpr *row0)
 {
-    struct rw_node *saved = NEW_ARRAY(w->a, struct rw_node,
-                                      (size_t)w->steps * w->g->n_nodes);
-    struct rw_result *stores = NEW_ARRAY(w->a, struct rw_result,
-                                         (size_t)w->steps * w->g->n_results);
+    struct rw_node *saved =
+        NEW_ARRAY(w->a, struct rw_node, (size_t)w->steps * w->g->n_nodes);
+    struct rw_result *stores =
+        NEW_ARRAY(w->a, struct rw_result, (size_t)w->steps * w->g->n_results);
     const struct kexpr *row[MAX_STEPS], *active[MAX_STEPS];
     const struct kexpr *axis[MAX_STEPS][MAX_AXES];
     size_t nodes = w->g->n_nodes, results = w->g->n_results;
@@ -404,8 +398,7 @@ emit_row_loop(struct rw *w, struct kbuild *b)
         w->parity = kb_var(b, "int", "parity", ke_int(a, 0));
     if (w->prefetch)
         start_prefetch(w, b);
-    in = kb_for(b, "fu_i64", "row0", first_row(w), w->mv, row_stride(w),
-                false);
+    in = kb_for(b, "fu_i64", "row0", first_row(w), w->mv, row_stride(w), false);
     emit_step(w, &in, ke_var(a, "row0"));
 }
 
@@ -464,8 +457,8 @@ needs_row_kernel(const struct rw *w)
 }
 
 void
-lower_rowwise(struct lower *ctx, const struct kernel_plan *kp,
-              uint32_t variant, struct lowered_variant *out)
+lower_rowwise(struct lower *ctx, const struct kernel_plan *kp, uint32_t variant,
+              struct lowered_variant *out)
 {
     struct rw w = {.ctx = ctx, .a = ctx->arena, .f = ctx->facts, .g = ctx->g};
     struct kbuild b;

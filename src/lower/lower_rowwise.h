@@ -24,16 +24,16 @@ enum { MAX_STEPS = 16 };
  * is being written. */
 struct rw_node {
     enum store store;
-    bool over_rows;              /* reuse rows: loaded once a block */
-    bool need;                   /* by the phase being written */
-    const struct kexpr *row;     /* value of a node without the column axis */
-    const struct kexpr *elem;    /* value at the current element */
-    const struct kexpr *array;   /* kept vectors or elements */
-    const struct kexpr *next;    /* the same, one row ahead */
-    const struct kexpr *vector;  /* a re-read leaf's current vector */
-    const struct kexpr *offset;  /* element offset of the row (leaves) */
-    const struct kexpr *acc;     /* reductions: accumulator variable or array */
-    int kept_from;               /* phase that computes a kept value, or -1 */
+    bool over_rows;             /* reuse rows: loaded once a block */
+    bool need;                  /* by the phase being written */
+    const struct kexpr *row;    /* value of a node without the column axis */
+    const struct kexpr *elem;   /* value at the current element */
+    const struct kexpr *array;  /* kept vectors or elements */
+    const struct kexpr *next;   /* the same, one row ahead */
+    const struct kexpr *vector; /* a re-read leaf's current vector */
+    const struct kexpr *offset; /* element offset of the row (leaves) */
+    const struct kexpr *acc;    /* reductions: accumulator variable or array */
+    int kept_from;              /* phase that computes a kept value, or -1 */
 };
 
 /* A store to a result, in the same spirit. */
@@ -56,15 +56,15 @@ struct rw {
     int step;                /* of rows_per_step, being written */
     int exchanges;           /* written so far in this row */
     int exchanges_total;
-    struct rw_node *node;    /* by node_id */
+    struct rw_node *node; /* by node_id */
     struct rw_result *result;
     const struct kexpr *nv, *mv;         /* N, M in the kernel */
     const struct kexpr *tid, *t, *group; /* thread, its place in the group */
-    const struct kexpr *active;          /* this group has a row; NULL: always */
-    const struct kexpr *row;             /* row index */
-    const struct kexpr *axis[MAX_AXES];  /* row axis indices */
-    const struct kexpr *col;             /* first column of the vector */
-    const struct kexpr *v, *e;           /* loop variables */
+    const struct kexpr *active;         /* this group has a row; NULL: always */
+    const struct kexpr *row;            /* row index */
+    const struct kexpr *axis[MAX_AXES]; /* row axis indices */
+    const struct kexpr *col;            /* first column of the vector */
+    const struct kexpr *v, *e;          /* loop variables */
     const struct kexpr *parity;
 };
 

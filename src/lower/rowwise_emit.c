@@ -110,29 +110,29 @@ mark_phase(struct rw *w, int phase)
 
 /* --- values --------------------------------------------------------------- */
 
+/* The element index that an IOTA node counts. */
 static const struct kexpr *
-iota_index(const struct rw *w, node_id n)
+element_index(struct rw *w, node_id n)
 {
-    axis_mask m = w->f->node[n].axes;
+    const struct access *acc = &w->f->accesses[w->f->node[n].access];
+    const struct kexpr *x = rw_offset(w, NULL, acc, NULL), *c;
 
-    for (int x = 0; x < w->f->n_axes; x++) {
-        if (!(m & (1u << x)))
-            continue;
-        if (x != w->f->column)
-            return w->axis[x];
-        return w->e ? ke_bin(w->a, "+", w->col, w->e) : w->col;
-    }
-    return ke_int(w->a, 0); /* an axis of extent 1 */
+    if (!rw_has_column(w, n))
+        return x;
+    c = w->e ? ke_bin(w->a, "+", w->col, w->e) : w->col;
+    c = ke_bin(w->a, "*", c,
+               lower_sym(w->ctx, &w->lk, acc->stride[w->f->column]));
+    return ke_bin(w->a, "+", x, c);
 }
 
 static const struct kexpr *
-computed(const struct rw *w, node_id n)
+computed(struct rw *w, node_id n)
 {
     const struct node *nd = graph_node(w->g, n);
     const struct kexpr *args[4] = {0};
 
-    if (nd->op == OP_IOTA)
-        return ke_call(w->a, "fu_i64", NULL, 1, iota_index(w, n));
+    if (w->f->node[n].has_index)
+        return lower_wide(w->ctx, element_index(w, n));
     assert(nd->n_args <= ARRAY_LEN(args));
     for (uint32_t i = 0; i < nd->n_args; i++)
         args[i] = rw_value(w, nd->args[i]);
@@ -140,7 +140,7 @@ computed(const struct rw *w, node_id n)
 }
 
 static const struct kexpr *
-leaf_element(const struct rw *w, node_id n)
+leaf_element(struct rw *w, node_id n)
 {
     const struct rw_node *r = &w->node[n];
     const struct access *acc = &w->f->accesses[w->f->node[n].access];
@@ -148,8 +148,8 @@ leaf_element(const struct rw *w, node_id n)
     const struct kexpr *at;
 
     if (r->array)
-        return ke_call(w->a, "fu_get", NULL, 2,
-                       ke_elem(w->a, r->array, w->v), e);
+        return ke_call(w->a, "fu_get", NULL, 2, ke_elem(w->a, r->array, w->v),
+                       e);
     if (r->vector)
         return ke_call(w->a, "fu_get", NULL, 2, r->vector, e);
     at = w->e ? ke_bin(w->a, "+", w->col, w->e) : w->col;
@@ -212,8 +212,8 @@ emit_element(struct rw *w, struct kbuild *b, node_id n, int phase)
         x = kept_element(w, n);
     else
         x = computed(w, n);
-    r->elem = kb_let(b, ctype, arena_printf(w->a, "v_%s",
-                                            lower_node_name(w->ctx, n)), x);
+    r->elem = kb_let(b, ctype,
+                     arena_printf(w->a, "v_%s", lower_node_name(w->ctx, n)), x);
     if (r->kept_from == phase && !w->f->node[n].is_leaf)
         keep_element(w, b, n);
 }
@@ -227,7 +227,7 @@ emit_row_value(struct rw *w, struct kbuild *b, node_id n)
     if (r->row)
         return;
     assert(!w->f->node[n].is_leaf);
-    if (op_info[nd->op].class == OC_LEAF && nd->op != OP_IOTA) {
+    if (op_info[nd->op].class == OC_LEAF && !w->f->node[n].has_index) {
         r->row = lower_node_expr(w->ctx, &w->lk, n, NULL);
         return;
     }
@@ -259,27 +259,25 @@ first_of_missing_axes(const struct rw *w, const struct access *acc)
     for (int x = 0; x < w->f->n_axes; x++) {
         if (x == w->f->column || (acc->axes & (1u << x)) || !w->axis[x])
             continue;
-        cond = rw_and(w, cond,
-                      ke_bin(w->a, "==", w->axis[x], ke_int(w->a, 0)));
+        cond = rw_and(w, cond, ke_bin(w->a, "==", w->axis[x], ke_int(w->a, 0)));
     }
     return cond;
 }
 
 static const struct kexpr *
-stored_value(const struct rw *w, uint32_t i)
+stored_value(struct rw *w, uint32_t i)
 {
     const struct result *r = &w->g->results[i];
 
-    return lower_store_value(w->ctx, graph_node(w->g, r->node)->dtype,
-                             r->dtype, rw_value(w, r->node));
+    return lower_store_value(w->ctx, graph_node(w->g, r->node)->dtype, r->dtype,
+                             rw_value(w, r->node));
 }
 
 static void
 store_row_result(struct rw *w, struct kbuild *b, uint32_t i)
 {
     const struct access *acc = &w->f->stores[i];
-    const struct kexpr *cond =
-        ke_bin(w->a, "==", w->t, ke_int(w->a, 0));
+    const struct kexpr *cond = ke_bin(w->a, "==", w->t, ke_int(w->a, 0));
     struct kbuild in;
 
     cond = rw_and(w, cond, w->active);
@@ -341,12 +339,12 @@ reload_vectors(struct rw *w, struct kbuild *b)
         if (!is_vector_access(w, acc))
             continue;
         t = dtype_info[graph_node(w->g, n)->dtype].mem;
-        r->vector = kb_let(
-            b, arena_printf(w->a, "fu_vec<%s, %d>", t, w->vec),
-            arena_printf(w->a, "l_%s", lower_node_name(w->ctx, n)),
-            ke_call(w->a, "fu_vload", arena_printf(w->a, "%d", w->vec), 2,
-                    lower_param_pointer(w->ctx, &w->lk, acc),
-                    column_address(w, r->offset)));
+        r->vector =
+            kb_let(b, arena_printf(w->a, "fu_vec<%s, %d>", t, w->vec),
+                   arena_printf(w->a, "l_%s", lower_node_name(w->ctx, n)),
+                   ke_call(w->a, "fu_vload", arena_printf(w->a, "%d", w->vec),
+                           2, lower_param_pointer(w->ctx, &w->lk, acc),
+                           column_address(w, r->offset)));
     }
 }
 
@@ -367,11 +365,11 @@ declare_result_vectors(struct rw *w, struct kbuild *b, int phase)
         if (!is_column_result(w, i, phase) ||
             !is_vector_access(w, &w->f->stores[i]))
             continue;
-        w->result[i].vector = kb_var(
-            b,
-            arena_printf(w->a, "fu_vec<%s, %d>", dtype_info[r->dtype].mem,
-                         w->vec),
-            arena_printf(w->a, "s_%s", r->name), NULL);
+        w->result[i].vector =
+            kb_var(b,
+                   arena_printf(w->a, "fu_vec<%s, %d>",
+                                dtype_info[r->dtype].mem, w->vec),
+                   arena_printf(w->a, "s_%s", r->name), NULL);
     }
 }
 
@@ -434,8 +432,7 @@ accumulate(struct rw *w, struct kbuild *b, int phase)
             const struct kexpr *i =
                 ke_bin(w->a, "*", w->v, ke_int(w->a, w->vec));
 
-            acc = ke_elem(w->a, acc,
-                          w->e ? ke_bin(w->a, "+", i, w->e) : w->v);
+            acc = ke_elem(w->a, acc, w->e ? ke_bin(w->a, "+", i, w->e) : w->v);
         }
         kb_assign(b, acc, rw_combine(w, n, acc, rw_contribution(w, n)));
     }
@@ -513,8 +510,7 @@ rw_offset(struct rw *w, struct kbuild *b, const struct access *acc,
             continue;
         s = lower_sym(w->ctx, &w->lk, acc->stride[i]);
         s = ke_bin(w->a, "*", w->axis[i], s);
-        x = x->kind == KE_INT && x->value.i == 0 ? s
-                                                 : ke_bin(w->a, "+", x, s);
+        x = x->kind == KE_INT && x->value.i == 0 ? s : ke_bin(w->a, "+", x, s);
     }
     return name ? kb_let(b, "fu_i64", name, x) : x;
 }

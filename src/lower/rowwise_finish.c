@@ -30,18 +30,17 @@ fold_share(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
     const struct kexpr *p, *at;
     struct kbuild in, loop;
 
-    p = lower_workspace(w->ctx, &w->lk,
-                        arena_printf(a, "v%u_%s_partials", variant,
-                                     lower_node_name(w->ctx, n)),
-                        t, NULL, false);
-    w->node[n].acc = kb_var(b, dtype_info[t].reg, rw_name(w, "r", n),
-                            rw_identity(w, n));
+    p = lower_workspace(
+        w->ctx, &w->lk,
+        arena_printf(a, "v%u_%s_partials", variant, lower_node_name(w->ctx, n)),
+        t, NULL, false);
+    w->node[n].acc =
+        kb_var(b, dtype_info[t].reg, rw_name(w, "r", n), rw_identity(w, n));
     in = kb_if(b, ke_bin(a, "<", w->col, w->nv));
     loop = kb_for(&in, "int", "p", ke_var(a, "slice"), ke_int(a, rows),
                   ke_int(a, SLICES), false);
     at = ke_bin(a, "+",
-                ke_bin(a, "*", ke_call(a, "fu_i64", NULL, 1, ke_var(a, "p")),
-                       w->nv),
+                ke_bin(a, "*", lower_wide(w->ctx, ke_var(a, "p")), w->nv),
                 w->col);
     kb_assign(&loop, w->node[n].acc,
               rw_combine(w, n, w->node[n].acc,
@@ -134,17 +133,17 @@ store_finished(struct rw *w, struct kbuild *b, uint32_t i)
     struct kbuild in = *b;
 
     if (w->f->column != NO_AXIS && acc->stride[w->f->column])
-        at = ke_bin(a, "+", at,
-                    ke_bin(a, "*", w->col,
-                           lower_sym(w->ctx, &w->lk,
-                                     acc->stride[w->f->column])));
+        at = ke_bin(
+            a, "+", at,
+            ke_bin(a, "*", w->col,
+                   lower_sym(w->ctx, &w->lk, acc->stride[w->f->column])));
     else
         in = kb_if(b, ke_bin(a, "==", w->col, ke_int(a, 0)));
-    kb_eval(&in, ke_call(a, "fu_store", NULL, 3,
-                         lower_param_pointer(w->ctx, &w->lk, acc), at,
-                         lower_store_value(
-                             w->ctx, graph_node(w->g, r->node)->dtype,
-                             r->dtype, rw_value(w, r->node))));
+    kb_eval(&in,
+            ke_call(a, "fu_store", NULL, 3,
+                    lower_param_pointer(w->ctx, &w->lk, acc), at,
+                    lower_store_value(w->ctx, graph_node(w->g, r->node)->dtype,
+                                      r->dtype, rw_value(w, r->node))));
 }
 
 static void
@@ -157,7 +156,7 @@ finish_body(struct rw *w, struct kbuild *b, uint32_t variant)
     w->tid = kb_let(b, "int", "tid", ke_call(a, "fu_tid", NULL, 0));
     kb_let(b, "int", "x", ke_bin(a, "%", w->tid, ke_int(a, COLUMNS)));
     kb_let(b, "int", "slice", ke_bin(a, "/", w->tid, ke_int(a, COLUMNS)));
-    bid = ke_call(a, "fu_i64", NULL, 1, ke_call(a, "fu_bid_x", NULL, 0));
+    bid = lower_wide(w->ctx, ke_call(a, "fu_bid_x", NULL, 0));
     w->col = kb_let(b, "fu_i64", "c",
                     ke_bin(a, "+", ke_bin(a, "*", bid, ke_int(a, COLUMNS)),
                            ke_var(a, "x")));
@@ -184,8 +183,8 @@ rw_finish_kernel(struct rw *w, uint32_t variant, struct lowered_variant *out)
     struct sym_ctx *c = w->ctx->syms;
     struct kbuild b;
 
-    w->lk = lower_kernel_begin(w->ctx, variant, out, w->kp, COLUMNS * SLICES,
-                               1, "Finish: fold the partial rows.");
+    w->lk = lower_kernel_begin(w->ctx, variant, out, w->kp, COLUMNS * SLICES, 1,
+                               "Finish: fold the partial rows.");
     w->steps = 1;
     w->vec = 1;
     w->e = NULL;
@@ -195,11 +194,11 @@ rw_finish_kernel(struct rw *w, uint32_t variant, struct lowered_variant *out)
     mark_finish(w);
     b = (struct kbuild){w->a, &w->lk.kernel->body};
     finish_body(w, &b, variant);
-    lower_set_grid(w->ctx, &w->lk,
-                   sym_ceil_div(c, w->n, sym_int(c, COLUMNS)), sym_int(c, 1));
+    lower_set_grid(w->ctx, &w->lk, sym_ceil_div(c, w->n, sym_int(c, COLUMNS)),
+                   sym_int(c, 1));
     w->lk.launch.smem = arena_printf(w->a, "%d", COLUMNS * SLICES * 8);
     w->lk.kernel->uses_smem = true;
-    w->lk.launch.pdl = w->kp->key[PK_FINISH] == FINISH_PDL_KERNEL &&
-                       rw_outer_count(w) > 0;
+    w->lk.launch.pdl =
+        w->kp->key[PK_FINISH] == FINISH_PDL_KERNEL && rw_outer_count(w) > 0;
     lower_kernel_end(w->ctx, &w->lk, out);
 }

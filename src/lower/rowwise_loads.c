@@ -87,9 +87,9 @@ zero_vectors(struct rw *w, struct kbuild *b, const struct kexpr *array,
     struct kbuild in = kb_for(b, "int", "v", ke_int(w->a, 0),
                               ke_int(w->a, w->vpt), ke_int(w->a, 1), true);
 
-    kb_assign(&in, ke_elem(w->a, array, ke_var(w->a, "v")),
-              ke_call(w->a, "fu_vzero", arena_printf(w->a, "%s, %d", t, w->vec),
-                      0));
+    kb_assign(
+        &in, ke_elem(w->a, array, ke_var(w->a, "v")),
+        ke_call(w->a, "fu_vzero", arena_printf(w->a, "%s, %d", t, w->vec), 0));
 }
 
 void
@@ -197,12 +197,12 @@ rw_declare_prefetch(struct rw *w, struct kbuild *b)
             if (!w->exact || w->active)
                 zero_vectors(w, b, w->node[n].next, n);
         } else if (is_live_leaf(w, n) && !rw_has_column(w, n)) {
-            w->node[n].next = kb_var(
-                b, dtype_info[graph_node(w->g, n)->dtype].reg,
-                rw_name(w, "n", n),
-                dtype_is_float(graph_node(w->g, n)->dtype)
-                    ? ke_const_float(w->a, graph_node(w->g, n)->dtype, 0)
-                    : ke_const_int(w->a, graph_node(w->g, n)->dtype, 0));
+            w->node[n].next =
+                kb_var(b, dtype_info[graph_node(w->g, n)->dtype].reg,
+                       rw_name(w, "n", n),
+                       dtype_is_float(graph_node(w->g, n)->dtype)
+                           ? ke_const_float(w->a, graph_node(w->g, n)->dtype, 0)
+                           : ke_const_int(w->a, graph_node(w->g, n)->dtype, 0));
         }
     }
 }

@@ -5,9 +5,9 @@
  * Within a group: a butterfly over the lanes of a warp; when the group has
  * several warps, each writes its partial to shared memory, one barrier, then
  * every warp reads all partials, one a lane, and combines them by a butterfly.
- * The order is the same in every run. Consecutive exchanges use different slots,
- * so one barrier an exchange is enough: a slot is written again only after
- * another barrier that all its readers have passed.
+ * The order is the same in every run. Consecutive exchanges use different
+ * slots, so one barrier an exchange is enough: a slot is written again only
+ * after another barrier that all its readers have passed.
  *
  * Column sums stay in registers over all rows of the block. At the end the
  * groups of the block are added in order through shared memory and the block
@@ -24,26 +24,21 @@ enum { WARP = 32, SLOT_BYTES = 8 };
 bool
 rw_is_inner(const struct rw *w, node_id n)
 {
-    return op_info[graph_node(w->g, n)->op].class == OC_REDUCE &&
-           w->f->node[n].live && !rw_is_outer(w, n);
+    return w->f->node[n].live && facts_is_reduction(w->f, n) &&
+           facts_is_inner(w->f, n);
 }
 
 bool
 rw_is_outer(const struct rw *w, node_id n)
 {
-    return op_info[graph_node(w->g, n)->op].class == OC_REDUCE &&
-           w->f->node[n].live && (w->f->node[n].reduced & w->f->rows) != 0;
+    return w->f->node[n].live && facts_is_reduction(w->f, n) &&
+           facts_is_outer(w->f, n);
 }
 
 enum dtype
 rw_acc_dtype(const struct rw *w, node_id n)
 {
-    const struct node *nd = graph_node(w->g, n);
-    enum dtype arg = graph_node(w->g, nd->args[0])->dtype;
-
-    if (op_info[nd->op].type == OT_SUM)
-        return dtype_accumulator(arg);
-    return dtype_compute(arg);
+    return lower_accumulator(w->g, n);
 }
 
 const struct kexpr *
@@ -102,9 +97,8 @@ rw_inner_declare(struct rw *w, struct kbuild *b, int phase)
 {
     for (node_id n = 0; n < w->g->n_nodes; n++)
         if (is_inner_of(w, n, phase))
-            w->node[n].acc =
-                kb_var(b, dtype_info[rw_acc_dtype(w, n)].reg,
-                       rw_name(w, "r", n), rw_identity(w, n));
+            w->node[n].acc = kb_var(b, dtype_info[rw_acc_dtype(w, n)].reg,
+                                    rw_name(w, "r", n), rw_identity(w, n));
 }
 
 /* x = x op (the same of the lane whose number differs in one bit) ... */
@@ -270,10 +264,10 @@ rw_outer_declare(struct rw *w, struct kbuild *b)
     kb_comment(b, "Column sums of the rows this thread sees.");
     for (node_id n = 0; n < w->g->n_nodes; n++)
         if (w->f->node[n].live && rw_is_outer(w, n))
-            w->node[n].acc = kb_array(
-                b, dtype_info[rw_acc_dtype(w, n)].reg,
-                arena_printf(w->a, "a_%s", lower_node_name(w->ctx, n)),
-                (int64_t)w->vec * w->vpt, rw_identity(w, n));
+            w->node[n].acc =
+                kb_array(b, dtype_info[rw_acc_dtype(w, n)].reg,
+                         arena_printf(w->a, "a_%s", lower_node_name(w->ctx, n)),
+                         (int64_t)w->vec * w->vpt, rw_identity(w, n));
 }
 
 /* The partial rows of reduction n: [grid_rows, N] in its accumulator type. */
@@ -282,23 +276,21 @@ partials(struct rw *w, node_id n, uint32_t variant)
 {
     enum dtype t = rw_acc_dtype(w, n);
     const struct sym *rows = sym_int(w->ctx->syms, w->kp->key[PK_GRID_ROWS]);
-    const struct sym *bytes = sym_mul(
-        w->ctx->syms, sym_mul(w->ctx->syms, rows, w->n),
-        sym_int(w->ctx->syms, dtype_info[t].bytes));
+    const struct sym *bytes =
+        sym_mul(w->ctx->syms, sym_mul(w->ctx->syms, rows, w->n),
+                sym_int(w->ctx->syms, dtype_info[t].bytes));
 
-    return lower_workspace(
-        w->ctx, &w->lk,
-        arena_printf(w->a, "v%u_%s_partials", variant,
-                     lower_node_name(w->ctx, n)),
-        t, bytes, true);
+    return lower_workspace(w->ctx, &w->lk,
+                           arena_printf(w->a, "v%u_%s_partials", variant,
+                                        lower_node_name(w->ctx, n)),
+                           t, bytes, true);
 }
 
 static const struct kexpr *
 partial_row(const struct rw *w)
 {
     return ke_bin(w->a, "*",
-                  ke_call(w->a, "fu_i64", NULL, 1,
-                          ke_call(w->a, "fu_bid_x", NULL, 0)),
+                  lower_wide(w->ctx, ke_call(w->a, "fu_bid_x", NULL, 0)),
                   w->nv);
 }
 
@@ -316,9 +308,8 @@ flush_registers(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
     h = ke_var(a, "h");
     each = kb_for(&in, "int", "h", ke_int(a, 0), ke_int(a, w->vec),
                   ke_int(a, k), true);
-    vec = kb_var(&each,
-                 arena_printf(a, "fu_vec<%s, %d>", dtype_info[t].mem, k), "s",
-                 NULL);
+    vec = kb_var(&each, arena_printf(a, "fu_vec<%s, %d>", dtype_info[t].mem, k),
+                 "s", NULL);
     for (int e = 0; e < k; e++) {
         i = ke_bin(a, "+", ke_bin(a, "*", w->v, ke_int(a, w->vec)),
                    ke_bin(a, "+", h, ke_int(a, e)));
@@ -337,7 +328,8 @@ flush_groups(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
     struct arena *a = w->a;
     enum dtype t = rw_acc_dtype(w, n);
     const char *reg = dtype_info[t].reg;
-    int64_t size = dtype_info[t].bytes, span = (int64_t)w->tpr * w->vec * w->vpt;
+    int64_t size = dtype_info[t].bytes,
+            span = (int64_t)w->tpr * w->vec * w->vpt;
     const struct kexpr *p = partials(w, n, variant), *at, *s, *c, *in_tile;
     struct kbuild in, each;
 
@@ -347,31 +339,31 @@ flush_groups(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
     for (int e = 0; e < w->vec; e++) {
         at = ke_bin(a, "+", ke_bin(a, "*", w->group, ke_int(a, span)),
                     ke_bin(a, "+", in_tile, ke_int(a, e)));
-        kb_eval(&in, ke_call(a, "fu_sstore", reg, 2,
-                             ke_bin(a, "*", at, ke_int(a, size)),
-                             ke_elem(a, w->node[n].acc,
-                                     ke_bin(a, "+",
-                                            ke_bin(a, "*", w->v,
-                                                   ke_int(a, w->vec)),
-                                            ke_int(a, e)))));
+        kb_eval(&in,
+                ke_call(a, "fu_sstore", reg, 2,
+                        ke_bin(a, "*", at, ke_int(a, size)),
+                        ke_elem(a, w->node[n].acc,
+                                ke_bin(a, "+",
+                                       ke_bin(a, "*", w->v, ke_int(a, w->vec)),
+                                       ke_int(a, e)))));
     }
     kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
     c = ke_var(a, "k");
-    each = kb_for(b, "int", "k", w->tid, ke_int(a, span),
-                  ke_int(a, w->threads), false);
+    each = kb_for(b, "int", "k", w->tid, ke_int(a, span), ke_int(a, w->threads),
+                  false);
     at = w->tiles ? ke_bin(a, "+", ke_var(a, "tile"), c) : c;
     each = kb_if(&each, ke_bin(a, "<", at, w->nv));
-    s = kb_var(&each, reg, "sum",
-               ke_call(a, "fu_sload", reg, 1,
-                       ke_bin(a, "*", c, ke_int(a, size))));
+    s = kb_var(
+        &each, reg, "sum",
+        ke_call(a, "fu_sload", reg, 1, ke_bin(a, "*", c, ke_int(a, size))));
     for (int g = 1; g < w->groups; g++)
-        kb_assign(&each, s,
-                  rw_combine(w, n, s,
-                             ke_call(a, "fu_sload", reg, 1,
-                                     ke_bin(a, "*",
-                                            ke_bin(a, "+", c,
-                                                   ke_int(a, span * g)),
-                                            ke_int(a, size)))));
+        kb_assign(
+            &each, s,
+            rw_combine(
+                w, n, s,
+                ke_call(a, "fu_sload", reg, 1,
+                        ke_bin(a, "*", ke_bin(a, "+", c, ke_int(a, span * g)),
+                               ke_int(a, size)))));
     kb_eval(&each, ke_call(a, "fu_store", NULL, 3, p,
                            ke_bin(a, "+", partial_row(w), at), s));
 }
