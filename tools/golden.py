@@ -191,6 +191,8 @@ def print_again(tools, path, folder):
     check_failure(run, f"--emit=fusion {path}", [])
     if run.returncode != 0:
         raise Bad(f"--emit=fusion: exit {run.returncode}\n{run.stderr.decode()}")
+    if not run.stdout:
+        raise Bad("--emit=fusion printed nothing")
     return run.stdout
 
 

@@ -7,7 +7,8 @@
 # and nvcc come as Python wheels into the project's virtual environment .venv,
 # where fusec looks last. A second run finds everything and says nothing.
 #
-#   --dev    also clang, its tools and sanitizers, and shellcheck (.ci/run)
+#   --dev    also clang, its tools and sanitizers, shellcheck, and the
+#            locales that tests try (.ci/run)
 #   --check  change nothing; name what is missing, exit 1 if anything is
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,7 +18,9 @@ packages=(
     libjansson-dev meson ninja-build pkg-config
     python3 python3-jsonschema python3-numpy python3-venv
 )
-dev_packages=(clang clang-format clang-tidy libclang-rt-14-dev shellcheck)
+dev_packages=(
+    clang clang-format clang-tidy libclang-rt-14-dev locales shellcheck
+)
 
 # One toolkit version for every machine without its own, so that the PTX they
 # print is the same.
