@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pipeline: text -> graphs -> simplified graphs -> facts -> plans -> kernels ->
+ * CUDA text -> PTX, and what is printed of each.
+ *
+ * A stage runs only when something asked for needs it: CUDA text, plans and
+ * graphs never load a compiler. */
+#include "support/base.h"
+
+#include "driver/pipeline.h"
+
+#include "codegen/codegen.h"
+#include "ir/graph.h"
+#include "lower/lower.h"
+#include "support/arena.h"
+#include "support/buf.h"
+#include "support/diag.h"
+#include "support/io.h"
+
+#include <errno.h>
+
+static const struct span nowhere = {0};
+
+static bool
+wants(const struct pipeline *p, enum artifact kind)
+{
+    return p->options->emit[kind];
+}
+
+/* Whether anything from KIND on, in the order of the stages, is asked for. */
+static bool
+wants_plans(const struct pipeline *p)
+{
+    return p->options->explain || wants(p, ART_PLAN) || wants(p, ART_KERNEL) ||
+           wants(p, ART_CU) || wants(p, ART_JSON) || wants(p, ART_CUBIN) ||
+           wants(p, ART_PTX);
+}
+
+static bool
+wants_kernels(const struct pipeline *p)
+{
+    return wants(p, ART_KERNEL) || wants(p, ART_CU) || wants(p, ART_JSON) ||
+           wants(p, ART_CUBIN) || wants(p, ART_PTX);
+}
+
+/* --- text to graphs ------------------------------------------------------ */
+
+static bool
+print_ast(struct pipeline *p)
+{
+    struct buf b;
+
+    buf_init(&b, p->arena);
+    if (!front_print_ast(p->arena, p->diag, p->options->input, &b))
+        return false;
+    outputs_put(&p->outputs, ART_AST, buf_str(&b), b.len);
+    return true;
+}
+
+static bool
+only_ast(const struct pipeline *p)
+{
+    for (int i = 0; i < ART_COUNT; i++) {
+        if (i != ART_AST && p->options->emit[i])
+            return false;
+    }
+    return wants(p, ART_AST) && !p->options->explain;
+}
+
+/* Every -D must have found something. */
+static bool
+check_bindings(const struct pipeline *p, const struct front_options *opt)
+{
+    bool ok = true;
+
+    for (uint32_t i = 0; i < opt->n_bindings; i++) {
+        if (opt->bindings[i].used)
+            continue;
+        diag_report(p->diag, DIAG_UNKNOWN_BINDING, nowhere,
+                    opt->bindings[i].name, p->options->input);
+        ok = false;
+    }
+    return ok;
+}
+
+static bool
+load(struct pipeline *p)
+{
+    struct front_options opt = {
+        .bindings = p->options->bindings.v,
+        .n_bindings = p->options->bindings.n,
+        .include_dirs = p->options->include_dirs.v,
+        .n_include_dirs = p->options->include_dirs.n,
+    };
+
+    p->module = front_load(p->arena, p->diag, p->options->input, &opt);
+    if (!p->module) {
+        if (!diag_errors(p->diag))
+            BUG("'%s' was refused without a message", p->options->input);
+        return false;
+    }
+    if (!check_bindings(p, &opt) || diag_errors(p->diag))
+        return false;
+    p->n_units = p->module->n_graphs;
+    p->units = NEW_ARRAY(p->arena, struct unit, p->n_units);
+    for (uint32_t i = 0; i < p->n_units; i++)
+        p->units[i].resolved = p->module->graphs[i];
+    return true;
+}
+
+static void
+verify(struct pipeline *p, const struct graph *g)
+{
+    struct buf why;
+
+    buf_init(&why, p->arena);
+    if (!graph_verify(g, &why))
+        BUG("graph of '%s': %s", g->name, buf_str(&why));
+}
+
+static void
+simplify(struct pipeline *p)
+{
+    for (uint32_t i = 0; i < p->n_units; i++) {
+        struct unit *u = &p->units[i];
+
+        verify(p, u->resolved);
+        u->simple = graph_simplify(u->resolved);
+        verify(p, u->simple);
+    }
+}
+
+static void
+print_graphs(struct pipeline *p, enum artifact kind, bool simplified,
+             void (*print)(struct buf *, const struct graph *))
+{
+    struct buf b;
+
+    if (!wants(p, kind))
+        return;
+    buf_init(&b, p->arena);
+    for (uint32_t i = 0; i < p->n_units; i++) {
+        if (i)
+            buf_putc(&b, '\n');
+        print(&b, simplified ? p->units[i].simple : p->units[i].resolved);
+    }
+    outputs_put(&p->outputs, kind, buf_str(&b), b.len);
+}
+
+/* --- plans --------------------------------------------------------------- */
+
+/* Operations that the language has and this version has no kernel for. */
+static bool
+check_kernels_exist(struct pipeline *p)
+{
+    bool ok = true;
+
+    for (uint32_t i = 0; i < p->n_units; i++) {
+        const struct graph *g = p->units[i].simple;
+
+        for (uint32_t n = 0; n < g->n_nodes; n++) {
+            const struct node *node = graph_node(g, n);
+
+            if (!(op_info[node->op].flags & OPF_NO_KERNEL))
+                continue;
+            diag_report(p->diag, DIAG_NOT_IMPLEMENTED_YET, node->span,
+                        op_info[node->op].name);
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+static bool
+choose(struct pipeline *p)
+{
+    struct select_options opt = {
+        .device = p->device.device,
+        .hints = p->options->hints.v,
+        .n_hints = p->options->hints.n,
+        .sets = p->options->sets.v,
+        .n_sets = p->options->sets.n,
+    };
+
+    for (uint32_t i = 0; i < p->n_units; i++) {
+        struct unit *u = &p->units[i];
+
+        u->selection = select_plans(p->arena, u->facts, &opt, p->diag);
+        if (!u->selection)
+            return false;
+        u->plan = selection_plan(p->arena, u->selection);
+        u->tries = NEW_ARRAY(p->arena, uint32_t, u->selection->n_slots + 1);
+    }
+    return diag_errors(p->diag) == 0;
+}
+
+/* The text of a plan file, or the plan inside a manifest. */
+static const struct source *
+read_plan(struct pipeline *p)
+{
+    const char *path = p->options->plan, *why;
+    size_t len;
+    const char *text = io_read(p->arena, path, &len);
+
+    if (!text) {
+        diag_report(p->diag, DIAG_CANNOT_READ, nowhere, path, strerror(errno));
+        return NULL;
+    }
+    if (text[strspn(text, " \t\r\n")] == '{') {
+        text = manifest_plan(p->arena, text, len, &why);
+        if (!text) {
+            diag_report(p->diag, DIAG_BAD_PLAN_FILE, nowhere, path, why);
+            return NULL;
+        }
+        len = strlen(text);
+    }
+    return source_new(p->arena, path, text, len);
+}
+
+/* Costs a forced plan and refuses what can't run. */
+static bool
+check_forced(struct pipeline *p, struct unit *u)
+{
+    bool ok = true;
+
+    for (uint32_t v = 0; v < u->plan->n_variants; v++) {
+        struct variant_plan *plan = &u->plan->variants[v];
+        double total_ns = 0;
+
+        for (uint32_t k = 0; k < plan->n_kernels; k++) {
+            const char *why =
+                plan_infeasible(p->arena, u->facts, &plan->kernels[k],
+                                p->device.device, &plan->cost);
+
+            total_ns += plan->cost.total_ns;
+            if (!why)
+                continue;
+            diag_report(p->diag, DIAG_PLAN_INFEASIBLE, nowhere, u->simple->name,
+                        v, k, why);
+            ok = false;
+        }
+        plan->cost.total_ns = total_ns;
+    }
+    return ok;
+}
+
+static bool
+force(struct pipeline *p)
+{
+    const struct graph **graphs =
+        NEW_ARRAY(p->arena, const struct graph *, p->n_units);
+    const struct source *src = read_plan(p);
+    struct fusion_plan **plans;
+    bool ok = true;
+
+    for (uint32_t i = 0; i < p->n_units; i++)
+        graphs[i] = p->units[i].simple;
+    if (!src || !plan_parse(p->arena, p->diag, src, graphs, p->n_units, &plans))
+        return false;
+    for (uint32_t i = 0; i < p->n_units; i++) {
+        p->units[i].plan = plans[i];
+        ok = check_forced(p, &p->units[i]) && ok;
+    }
+    return ok;
+}
+
+static bool
+make_plans(struct pipeline *p)
+{
+    if (!check_kernels_exist(p))
+        return false;
+    for (uint32_t i = 0; i < p->n_units; i++)
+        p->units[i].facts = facts_analyse(p->arena, p->units[i].simple);
+    return p->options->plan ? force(p) : choose(p);
+}
+
+/* --- what is printed ----------------------------------------------------- */
+
+static const char *
+plan_text(struct pipeline *p)
+{
+    const struct fusion_plan **plans =
+        NEW_ARRAY(p->arena, const struct fusion_plan *, p->n_units);
+    struct buf b;
+
+    for (uint32_t i = 0; i < p->n_units; i++)
+        plans[i] = p->units[i].plan;
+    buf_init(&b, p->arena);
+    plan_print(&b, plans, p->n_units);
+    return buf_str(&b);
+}
+
+static const char *
+program_text(struct pipeline *p)
+{
+    struct buf b;
+
+    buf_init(&b, p->arena);
+    for (uint32_t i = 0; i < p->n_units; i++) {
+        if (i)
+            buf_putc(&b, '\n');
+        graph_print_fusion(&b, p->units[i].resolved);
+    }
+    return buf_str(&b);
+}
+
+static void
+print_kernels(struct pipeline *p)
+{
+    struct buf b;
+
+    buf_init(&b, p->arena);
+    for (uint32_t i = 0; i < p->n_units; i++) {
+        const struct lowered *l = p->units[i].lowered;
+
+        for (uint32_t v = 0; v < l->variants.n; v++) {
+            const struct lowered_variant *x = &l->variants.v[v];
+
+            for (uint32_t k = 0; k < x->launches.n; k++)
+                kernel_print(&b, x->launches.v[k].kernel);
+        }
+    }
+    outputs_put(&p->outputs, ART_KERNEL, buf_str(&b), b.len);
+}
+
+static const char *
+manifest_text(struct pipeline *p)
+{
+    struct manifest_toolchain toolchain = {
+        .result = &p->result,
+        .report = &p->report,
+        .rejected = p->rejected.v,
+        .n_rejected = p->rejected.n,
+    };
+    struct manifest_fusion *fusions =
+        NEW_ARRAY(p->arena, struct manifest_fusion, p->n_units);
+    struct manifest m = {
+        .version = FUSEC_VERSION,
+        .device_name = p->device.name,
+        .device = p->device.device,
+        .cuda = p->cuda,
+        .program = p->options->no_embed_program ? NULL : program_text(p),
+        .plan = plan_text(p),
+        .fusions = fusions,
+        .n_fusions = p->n_units,
+        .toolchain = p->compiled ? &toolchain : NULL,
+    };
+
+    for (uint32_t i = 0; i < p->n_units; i++)
+        fusions[i] =
+            (struct manifest_fusion){p->units[i].facts, p->units[i].lowered};
+    return manifest_print(p->arena, &m);
+}
+
+static void
+explain(struct pipeline *p, struct buf *to)
+{
+    const struct selection **s =
+        NEW_ARRAY(p->arena, const struct selection *, p->n_units);
+
+    if (p->options->plan)
+        return;
+    for (uint32_t i = 0; i < p->n_units; i++)
+        s[i] = p->units[i].selection;
+    if (p->options->explain == EXPLAIN_JSON)
+        explain_json(to, s, p->n_units, p->device.device);
+    else if (p->options->explain == EXPLAIN_TEXT)
+        explain_text(to, s, p->n_units, p->device.device);
+}
+
+static void
+put_text(struct pipeline *p, enum artifact kind, const char *text)
+{
+    outputs_put(&p->outputs, kind, text, strlen(text));
+}
+
+static void
+print_products(struct pipeline *p)
+{
+    if (wants(p, ART_PLAN))
+        put_text(p, ART_PLAN, plan_text(p));
+    if (wants(p, ART_KERNEL))
+        print_kernels(p);
+    if (wants(p, ART_CU))
+        put_text(p, ART_CU, p->cuda);
+    if (wants(p, ART_JSON))
+        put_text(p, ART_JSON, manifest_text(p));
+    if (wants(p, ART_CUBIN))
+        outputs_put(&p->outputs, ART_CUBIN, p->result.cubin,
+                    p->result.cubin_len);
+    if (wants(p, ART_PTX))
+        outputs_put(&p->outputs, ART_PTX, p->result.ptx, p->result.ptx_len);
+}
+
+/* --- the order ----------------------------------------------------------- */
+
+static bool
+run_stages(struct pipeline *p, struct buf *to_stdout)
+{
+    if (wants(p, ART_AST) && !print_ast(p))
+        return false;
+    if (only_ast(p) && !p->options->depfile)
+        return true;
+    if (!load(p))
+        return false;
+    if (p->options->depfile)
+        outputs_make_depfile(&p->outputs, p->module->files, p->module->n_files);
+    print_graphs(p, ART_FUSION, false, graph_print_fusion);
+    simplify(p);
+    print_graphs(p, ART_GRAPH, true, graph_print);
+    print_graphs(p, ART_DOT, true, graph_print_dot);
+    if (!wants_plans(p))
+        return true;
+    if (!make_plans(p) || (wants_kernels(p) && !accept_plans(p)))
+        return false;
+    if (p->options->explain)
+        explain(p, to_stdout);
+    print_products(p);
+    return true;
+}
+
+bool
+pipeline_run(struct pipeline *p, struct buf *to_stdout)
+{
+    if (!choose_device(p->arena, p->diag, p->options, &p->device) ||
+        !outputs_init(&p->outputs, p->arena, p->diag, p->options))
+        return false;
+    if (!run_stages(p, to_stdout) || diag_errors(p->diag))
+        return false;
+    if (p->options->check)
+        return outputs_check(&p->outputs, to_stdout);
+    return outputs_write(&p->outputs);
+}

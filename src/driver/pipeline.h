@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pipeline: the stages in their order, over one file. */
+#ifndef FUSEC_DRIVER_PIPELINE_H
+#define FUSEC_DRIVER_PIPELINE_H
+
+#include "backend/compile.h"
+#include "backend/manifest.h"
+#include "backend/report.h"
+#include "driver/device_choice.h"
+#include "driver/options.h"
+#include "driver/outputs.h"
+
+/* What is known of one fusion; filled from top to bottom. */
+struct unit {
+    const struct graph *resolved, *simple;
+    struct facts *facts;
+    struct selection *selection; /* NULL when the plan is forced */
+    struct fusion_plan *plan;
+    struct lowered *lowered;
+    uint32_t *tries; /* by slot: plans that were compiled and not taken */
+};
+
+struct pipeline {
+    struct arena *arena;
+    struct diag *diag;
+    struct options *options;
+    struct chosen_device device;
+    struct outputs outputs;
+
+    struct module *module;
+    struct unit *units;
+    uint32_t n_units;
+
+    const char *cuda;
+    bool compiled;
+    struct cuda_result result;
+    struct report report;
+    VEC(struct rejected_plan) rejected;
+};
+
+/* Runs all stages that the options ask for and writes or compares the outputs.
+ * What goes to standard output beside them is appended to TO_STDOUT. False
+ * after an error, which is in the diag, or after a difference that --check
+ * found. */
+bool pipeline_run(struct pipeline *p, struct buf *to_stdout);
+
+/* accept.c: the kernels as CUDA text, then compiled and the report read, with
+ * the next candidate for every plan that uses local memory. */
+bool accept_plans(struct pipeline *p);
+
+#endif
