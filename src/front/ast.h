@@ -100,7 +100,7 @@ struct ast_index {
     struct span span;
     struct expr *expr;           /* INDEX_EXPR */
     struct expr *lo, *hi, *step; /* INDEX_SLICE; NULL when absent; step is an
-                                    EXPR_INT or its EXPR_UNARY negation */
+                                    EXPR_INT of 1 at least */
 };
 
 /* One `[...]` after an expression; n >= 1. */
@@ -275,5 +275,9 @@ struct ast_file {
 };
 
 const char *ast_op_text(enum ast_op op); /* "+", "**" */
+/* Binary operators of one level form one chain; higher binds more tightly. 0
+ * for unary operators. */
+int ast_op_level(enum ast_op op);
+bool ast_op_is_comparison(enum ast_op op);
 
 #endif

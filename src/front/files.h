@@ -46,4 +46,7 @@ struct file_set *files_load_text(struct arena *a, struct diag *d,
                                  const char *name, const char *text, size_t len,
                                  const struct front_options *opt);
 
+/* One file alone, imports not followed; NULL when it can't be read. */
+struct ast_file *files_parse(struct arena *a, struct diag *d, const char *path);
+
 #endif
