@@ -502,19 +502,26 @@ real_digits(const struct manifest *m)
     return digits;
 }
 
+static int
+append_text(const char *text, size_t n, void *to)
+{
+    buf_write(to, text, n);
+    return 0;
+}
+
 /* Prints and releases. */
 static const char *
 dump(struct arena *a, json_t *root, size_t digits)
 {
-    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(digits));
-    const char *copy;
+    size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(digits);
+    struct buf b;
 
-    if (!text)
+    buf_init(&b, a);
+    if (json_dump_callback(root, append_text, &b, flags) != 0)
         BUG("cannot print the manifest");
-    copy = arena_printf(a, "%s\n", text);
-    free(text);
+    buf_putc(&b, '\n');
     json_decref(root);
-    return copy;
+    return buf_str(&b);
 }
 
 const char *

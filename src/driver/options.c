@@ -500,6 +500,9 @@ check_together(struct parser *p)
     }
     if (!o->output && strcmp(o->input, "-") == 0)
         return usage(p, "input from standard input needs -o%s", "");
+    if (o->plan && o->explain)
+        return usage(p, "--explain has nothing to say about a given plan%s",
+                     "");
     if (!o->depfile && (o->dep_file || o->dep_target || o->dep_phony))
         return usage(p, "-MF, -MT and -MP need -MD%s", "");
     return true;

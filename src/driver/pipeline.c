@@ -357,8 +357,6 @@ explain(struct pipeline *p, struct buf *to)
     const struct selection **s =
         NEW_ARRAY(p->arena, const struct selection *, p->n_units);
 
-    if (p->options->plan)
-        return;
     for (uint32_t i = 0; i < p->n_units; i++)
         s[i] = p->units[i].selection;
     if (p->options->explain == EXPLAIN_JSON)
