@@ -53,7 +53,10 @@ ast_import(struct parser *p, const char *quoted, struct span where)
     struct ast_import *node = NEW(p->arena, struct ast_import);
     size_t n = strlen(quoted);
 
-    assert(n >= 2 && quoted[0] == '"' && quoted[n - 1] == '"');
+    if (n < 2 || quoted[n - 1] != '"') { /* unterminated, and reported */
+        ast_lost(p);
+        return;
+    }
     node->path = arena_strndup(p->arena, quoted + 1, n - 2);
     node->span = where;
     ast_list_add(p, p->imports, node);

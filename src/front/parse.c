@@ -6,7 +6,8 @@
  * that a message can say where one was opened and a depth limit holds, and it
  * inserts a MISSING token wherever a statement certainly ends without ';':
  * before '}' and the words that begin a declaration, and before a line that
- * begins with `name =` right after an operand. No legal text has a MISSING. */
+ * begins with `name =` right after an operand or an operator. No legal text has
+ * a MISSING. */
 #include "support/base.h"
 
 #include "front/parse.h"
@@ -18,26 +19,27 @@
 #include "support/diag.h"
 #include "support/utf8.h"
 
-/* At most one report a line for bytes that are no text. */
+/* At most one report of each kind a line for bytes that are no text. */
 static void
 check_line(struct parser *p, const char *s, size_t n, uint32_t at)
 {
+    bool nul = false, ill = false;
+
     for (size_t i = 0; i < n;) {
         unsigned char byte = (unsigned char)s[i];
-        uint32_t code;
-        size_t len = byte && byte < 0x80 ? 1 : utf8_decode(s + i, n - i, &code);
-        uint32_t begin = at + (uint32_t)i;
+        uint32_t code, begin = at + (uint32_t)i;
         struct span where = {p->src, begin, begin + 1};
+        size_t len = byte < 0x80 ? 1 : utf8_decode(s + i, n - i, &code);
 
-        if (byte == 0) {
+        if (byte == 0 && !nul) {
             diag_report(p->diag, DIAG_NUL_BYTE, where);
-            return;
+            nul = true;
         }
-        if (len == 0) {
+        if (len == 0 && !ill) {
             diag_report(p->diag, DIAG_INVALID_UTF8, where, byte);
-            return;
+            ill = true;
         }
-        i += len;
+        i += MAX(len, 1);
     }
 }
 
@@ -127,6 +129,27 @@ ends_operand(int token)
            token == ')' || token == ']';
 }
 
+/* Operators: after them too, `name =` is never part of the same statement. */
+static bool
+wants_operand(int token)
+{
+    switch (token) {
+    case FUSION_POW:
+    case FUSION_FLOORDIV:
+    case FUSION_SHL:
+    case FUSION_SHR:
+    case FUSION_EQ:
+    case FUSION_NE:
+    case FUSION_LE:
+    case FUSION_GE:
+    case FUSION_AND:
+    case FUSION_OR:
+        return true;
+    default:
+        return token > 0 && token < 128 && strchr("+-*/%&|^~!<>=?", token);
+    }
+}
+
 static bool
 is_word(char c)
 {
@@ -178,7 +201,10 @@ needs_missing(const struct parser *p, int token, struct span where)
         return true;
     if (begins_declaration(token))
         return true;
-    return token == FUSION_NAME && ends_operand(p->last) &&
+    if (p->unterminated && p->last == FUSION_STRING)
+        return true;
+    return token == FUSION_NAME &&
+           (ends_operand(p->last) || wants_operand(p->last)) &&
            starts_statement(p, where);
 }
 
@@ -199,6 +225,7 @@ track_brackets(struct parser *p, int token, struct span where)
             p->n_open--;
     } else if (token == ';' || token == '{' || token == '}' ||
                begins_declaration(token)) {
+        p->unterminated = false;
         p->n_open = 0;
         p->too_deep = false;
     }
@@ -345,6 +372,7 @@ void
 parse_unterminated(struct parser *p, struct span where)
 {
     diag_report(p->diag, DIAG_UNTERMINATED_STRING, where);
+    p->unterminated = true; /* it has swallowed the ';' */
 }
 
 /* ---- for the grammar ------------------------------------------------------
@@ -365,7 +393,10 @@ parse_open_body(struct parser *p, struct span where)
 void
 parse_missing_semicolon(struct parser *p, struct span where, bool recovering)
 {
-    if (p->stop || recovering)
+    bool swallowed = p->unterminated;
+
+    p->unterminated = false;
+    if (p->stop || recovering || swallowed)
         return;
     diag_report(p->diag, DIAG_MISSING_SEMICOLON, where);
     diag_help(p->diag, where, "put ';' here");

@@ -32,9 +32,10 @@ struct parser {
 
     struct span open[AST_MAX_DEPTH]; /* brackets of the expression */
     uint32_t n_open;
-    struct span body; /* the last '{' */
-    bool too_deep;    /* reported for this statement */
-    bool stop;        /* too many errors: act as if the file ended */
+    struct span body;  /* the last '{' */
+    bool too_deep;     /* reported for this statement */
+    bool unterminated; /* the last string has no end */
+    bool stop;         /* too many errors: act as if the file ended */
 
     struct ast_list *imports, *consts, *types, *defs, *fusions;
 };

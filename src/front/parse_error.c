@@ -232,6 +232,10 @@ help_for_place(const struct problem *s)
         return "the results of a fusion are defined by their names";
     if (expects(s, "'['") && !s->wants_operator && s->n == 1)
         return "a result is a tensor: a single value is 'T[]'";
+    if (expects(s, "a string"))
+        return "write import \"file.fusion\"";
+    if (expects(s, "'}'") && strcmp(s->unexpected, "a name") == 0)
+        return "'return' ends the body of a def";
     if (strcmp(s->unexpected, "a string") == 0)
         return "a string stands only after 'import'";
     if (is_reserved(s) && expects(s, "a name") &&
@@ -278,7 +282,8 @@ parse_syntax_error(struct parser *p, const char *unexpected, struct span where,
     struct buf b;
 
     if (p->stop || strcmp(unexpected, "invalid") == 0 ||
-        strcmp(unexpected, "bad") == 0)
+        strcmp(unexpected, "bad") == 0 ||
+        (strcmp(unexpected, "a string") == 0 && p->unterminated))
         return; /* whoever made the token has reported it */
     if (strcmp(unexpected, "missing") == 0) {
         s.unexpected = p->pending == FUSION_NAME ? "a name" : "'}'";
