@@ -72,7 +72,7 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     ap = argparse.ArgumentParser(
         description=__doc__.split("\n", maxsplit=1)[0])
-    ap.add_argument("--fusec", default=os.path.join(here, "../build/src/driver/fusec"))
+    ap.add_argument("--fusec", default=os.path.join(here, "../build/fusec"))
     ap.add_argument("--once", default=os.path.join(here, "../build/tools/nvrtc_once"))
     ap.add_argument("--pairs", type=int, default=15)
     ap.add_argument("--device", default="h200")
