@@ -120,7 +120,9 @@ item:
 |   TYPE error semi                 { ast_lost(p); yyerrok; }
 |   def
 |   fusion
-|   error top                       { ast_lost(p); }
+|   error top                       { ast_lost(p);
+                                      if (parse_outside(p))
+                                          yyerrok; }
 ;
 
 top: ';' | '}' | MISSING ;

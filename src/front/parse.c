@@ -228,6 +228,12 @@ track_brackets(struct parser *p, int token, struct span where)
         p->unterminated = false;
         p->n_open = 0;
         p->too_deep = false;
+        if (token == '{')
+            p->braces++;
+        else if (token == '}' && p->braces > 0)
+            p->braces--;
+        else if (token != ';')
+            p->braces = 0; /* bodies do not nest declarations */
     }
     return token;
 }
@@ -330,21 +336,23 @@ void
 parse_bad_number(struct parser *p, struct span where)
 {
     const char *s = p->src->text + where.begin;
-    size_t n = where.end - where.begin;
-    const char *dot = memchr(s, '.', n);
+    uint32_t n = where.end - where.begin, i = 0;
     bool hex = n > 1 && s[0] == '0' && (s[1] | 32) == 'x';
+    const char *dot = memchr(s, '.', n), *help;
 
+    while (i < n && ((s[i] >= '0' && s[i] <= '9') || s[i] == '.'))
+        i++;
+    if (hex && dot)
+        help = "a hexadecimal float has an exponent: 0x1.8p0";
+    else if (hex || (i < n && (s[i] | 32) == 'e' && !dot))
+        help = "numbers are written 10, 0x1f, 0.5, 1e-5 or 0x1.8p3";
+    else if (dot && (dot == s || dot[1] < '0' || dot[1] > '9'))
+        help = "a number has a digit on each side of the point";
+    else
+        help = "numbers have no suffix; a cast gives a type: f32(0.1)";
     diag_report(p->diag, DIAG_BAD_NUMBER, where,
                 arena_strndup(p->arena, s, MIN(n, 40)));
-    if (hex && dot)
-        diag_help(p->diag, where,
-                  "a hexadecimal float has an exponent: 0x1.8p0");
-    else if (dot && (dot == s || dot + 1 == s + n))
-        diag_help(p->diag, where,
-                  "a number has a digit on each side of the point");
-    else
-        diag_help(p->diag, where,
-                  "numbers have no suffix; a cast gives a type: f32(0.1)");
+    diag_help(p->diag, where, "%s", help);
 }
 
 void
@@ -382,6 +390,12 @@ struct span
 parse_start(struct parser *p)
 {
     return (struct span){p->src, p->offset, p->offset};
+}
+
+bool
+parse_outside(const struct parser *p)
+{
+    return p->braces == 0;
 }
 
 void

@@ -32,6 +32,7 @@ struct parser {
 
     struct span open[AST_MAX_DEPTH]; /* brackets of the expression */
     uint32_t n_open;
+    uint32_t braces;   /* open bodies */
     struct span body;  /* the last '{' */
     bool too_deep;     /* reported for this statement */
     bool unterminated; /* the last string has no end */
@@ -54,6 +55,8 @@ void parse_unterminated(struct parser *p, struct span where);
 
 /* For the grammar and the builders. */
 struct span parse_start(struct parser *p);
+/* No body is open: the next token should begin a declaration. */
+bool parse_outside(const struct parser *p);
 void parse_open_body(struct parser *p, struct span where);
 void parse_missing_semicolon(struct parser *p, struct span where,
                              bool recovering);
