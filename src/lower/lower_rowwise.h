@@ -73,6 +73,8 @@ void lower_rowwise(struct lower *ctx, const struct kernel_plan *kp,
 
 /* --- rowwise_emit.c --- */
 bool rw_has_column(const struct rw *w, node_id n);
+/* The node's part of a local's name, and the whole name. */
+const char *rw_label(const struct rw *w, node_id n);
 const char *rw_name(const struct rw *w, const char *prefix, node_id n);
 const struct kexpr *rw_value(const struct rw *w, node_id n);
 /* Marks what the phase needs and writes its values without the column axis. */

@@ -21,14 +21,38 @@ rw_has_column(const struct rw *w, node_id n)
            (w->f->node[n].axes & (1u << w->f->column)) != 0;
 }
 
+/* A tensor that is read in one way only goes by its own name. */
+static bool
+is_only_view(const struct rw *w, node_id n)
+{
+    int param = w->f->accesses[w->f->node[n].access].param;
+
+    for (node_id i = 0; i < w->g->n_nodes; i++)
+        if (i != n && w->f->node[i].is_leaf && w->f->node[i].live &&
+            w->f->accesses[w->f->node[i].access].param == param)
+            return false;
+    return true;
+}
+
+const char *
+rw_label(const struct rw *w, node_id n)
+{
+    const char *tensor;
+
+    if (graph_node(w->g, n)->name || !w->f->node[n].is_leaf)
+        return lower_node_name(w->ctx, n);
+    tensor = w->g->params[w->f->accesses[w->f->node[n].access].param].name;
+    if (is_only_view(w, n))
+        return tensor;
+    return arena_printf(w->a, "%u_%s", n, tensor);
+}
+
 const char *
 rw_name(const struct rw *w, const char *prefix, node_id n)
 {
-    const char *base = lower_node_name(w->ctx, n);
-
     if (w->steps > 1)
-        return arena_printf(w->a, "%s_%s_%d", prefix, base, w->step);
-    return arena_printf(w->a, "%s_%s", prefix, base);
+        return arena_printf(w->a, "%s_%s_%d", prefix, rw_label(w, n), w->step);
+    return arena_printf(w->a, "%s_%s", prefix, rw_label(w, n));
 }
 
 const struct kexpr *
@@ -212,8 +236,7 @@ emit_element(struct rw *w, struct kbuild *b, node_id n, int phase)
         x = kept_element(w, n);
     else
         x = computed(w, n);
-    r->elem = kb_let(b, ctype,
-                     arena_printf(w->a, "v_%s", lower_node_name(w->ctx, n)), x);
+    r->elem = kb_let(b, ctype, arena_printf(w->a, "v_%s", rw_label(w, n)), x);
     if (r->kept_from == phase && !w->f->node[n].is_leaf)
         keep_element(w, b, n);
 }
@@ -341,7 +364,7 @@ reload_vectors(struct rw *w, struct kbuild *b)
         t = dtype_info[graph_node(w->g, n)->dtype].mem;
         r->vector =
             kb_let(b, arena_printf(w->a, "fu_vec<%s, %d>", t, w->vec),
-                   arena_printf(w->a, "l_%s", lower_node_name(w->ctx, n)),
+                   arena_printf(w->a, "l_%s", rw_label(w, n)),
                    ke_call(w->a, "fu_vload", arena_printf(w->a, "%d", w->vec),
                            2, lower_param_pointer(w->ctx, &w->lk, acc),
                            column_address(w, r->offset)));
