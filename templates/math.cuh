@@ -51,9 +51,10 @@ static __device__ __forceinline__ float fu_erf(float x) { return erff(x); }
 static __device__ __forceinline__ double fu_erf(double x) { return erf(x); }
 static __device__ __forceinline__ float fu_erfc(float x) { return erfcf(x); }
 static __device__ __forceinline__ double fu_erfc(double x) { return erfc(x); }
+// lgammaf loses its digits near the zeros left of -2.
 static __device__ __forceinline__ float fu_lgamma(float x)
 {
-    return lgammaf(x);
+    return x < -2.0f ? (float)lgamma((double)x) : lgammaf(x);
 }
 static __device__ __forceinline__ double fu_lgamma(double x)
 {
