@@ -8,14 +8,15 @@
 
 #include <cmocka.h>
 
+#include <jansson.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "backend/check.h"
 #include "backend/depfile.h"
 #include "backend/manifest.h"
 #include "backend/nvrtc.h"
 #include "backend/report.h"
+#include "device/device.h"
 #include "support/arena.h"
 #include "support/buf.h"
 
@@ -294,6 +295,214 @@ manifest_gives_its_plan(void **state)
     }
 }
 
+/* f(x: bf16[M, 64] strides(ld, 1), eps: f32 = 1e-5) -> (y: bf16[M, 64]), with
+ * one kernel, one buffer and one workspace. */
+static struct graph *
+small_graph(struct arena *a)
+{
+    struct sym_ctx *c = sym_ctx_new(a);
+    struct graph *g = graph_new(a, c, "f");
+    const struct sym *m = sym_name(c, "M"), *n = sym_int(c, 64);
+
+    g->params = NEW_ARRAY(a, struct param, 2);
+    g->n_params = 2;
+    g->params[0] = (struct param){.kind = PARAM_TENSOR,
+                                  .name = "x",
+                                  .dtype = DT_BF16,
+                                  .rank = 2,
+                                  .dims = {m, n},
+                                  .has_strides = true,
+                                  .strides = {sym_name(c, "ld"), sym_int(c, 1)},
+                                  .align = 16};
+    g->params[1] = (struct param){.kind = PARAM_SCALAR,
+                                  .name = "eps",
+                                  .dtype = DT_F32,
+                                  .has_default = true,
+                                  .value = {.f = 1e-5}};
+    g->dims = NEW_ARRAY(a, struct dim_symbol, 3);
+    g->n_dims = 3;
+    g->dims[0] = (struct dim_symbol){.name = "M", .divisor = 1};
+    g->dims[1] =
+        (struct dim_symbol){.name = "N", .bound = n, .dim = 1, .divisor = 1};
+    g->dims[2] =
+        (struct dim_symbol){.name = "ld", .from_stride = true, .divisor = 2};
+    graph_add_guard(g, "N == 64");
+    graph_add(g, &(struct node){.op = OP_INPUT,
+                                .dtype = DT_BF16,
+                                .rank = 2,
+                                .dims = {m, n},
+                                .name = "x"});
+    g->results = NEW(a, struct result);
+    g->n_results = 1;
+    *g->results = (struct result){.name = "y",
+                                  .dtype = DT_BF16,
+                                  .rank = 2,
+                                  .dims = {m, n},
+                                  .align = 16,
+                                  .inplace = 0};
+    return g;
+}
+
+static struct lowered *
+small_lowered(struct arena *a, const struct graph *g)
+{
+    struct lowered *l = NEW(a, struct lowered);
+    struct fusion_plan *plan = NEW(a, struct fusion_plan);
+    struct kernel *k = NEW(a, struct kernel);
+    struct lowered_variant v = {.guard = "M <= 8"};
+    struct launch x = {.kernel = k,
+                       .scheduler = SCHED_FALLBACK,
+                       .grid = {"ceil_div(M, 2)", "1", "1"},
+                       .block = 128,
+                       .cluster = 1,
+                       .smem = "512",
+                       .pdl = true};
+    struct launch_arg args[] = {{ARG_TENSOR, "x"},
+                                {ARG_WORKSPACE, "part"},
+                                {ARG_DIM, "M * 2"},
+                                {ARG_SCALAR, "eps"}};
+    struct workspace w = {"part", "M * 4", true};
+
+    k->symbol = "fu_f_v0_k0";
+    for (size_t i = 0; i < ARRAY_LEN(args); i++)
+        VEC_PUSH(a, &x.args, args[i]);
+    VEC_PUSH(a, &v.launches, x);
+    VEC_PUSH(a, &l->variants, v);
+    VEC_PUSH(a, &l->workspace, w);
+    plan->g = g;
+    plan->n_variants = 1;
+    plan->variants = NEW(a, struct variant_plan);
+    plan->variants->cost.total_ns = 1234.6;
+    plan->variants->n_kernels = 1;
+    plan->variants->kernels = NEW(a, struct kernel_plan);
+    plan->variants->kernels->n_buffers = 1;
+    plan->variants->kernels->buffers = NEW(a, struct buffer_plan);
+    plan->variants->kernels->buffers->key[BK_STORE] = STORE_RING;
+    plan->variants->kernels->buffers->key[BK_REUSE] = 2;
+    plan->variants->kernels->buffers->reason = "because";
+    l->g = g;
+    l->plan = plan;
+    return l;
+}
+
+/* A member of the first fusion as compact JSON, with ' for ". */
+static void
+assert_part(const struct manifest *m, const char *key, const char *want)
+{
+    struct arena *a = arena_new();
+    json_t *root = json_loads(manifest_print(a, m), 0, NULL);
+    json_t *fusion = json_array_get(json_object_get(root, "fusions"), 0);
+    char *got = json_dumps(json_object_get(fusion, key),
+                           JSON_COMPACT | JSON_REAL_PRECISION(6));
+
+    assert_non_null(got);
+    for (char *p = got; *p; p++)
+        *p = (char)(*p == '"' ? '\'' : *p);
+    assert_string_equal(got, want);
+    free(got);
+    json_decref(root);
+    arena_free(a);
+}
+
+static int64_t
+number(const json_t *object, const char *key)
+{
+    assert_true(json_is_integer(json_object_get(object, key)));
+    return json_integer_value(json_object_get(object, key));
+}
+
+static void
+assert_resources(const struct manifest *m)
+{
+    struct arena *a = arena_new();
+    json_t *root = json_loads(manifest_print(a, m), 0, NULL);
+    json_t *t = json_object_get(root, "toolchain");
+    json_t *k = json_array_get(json_object_get(t, "kernels"), 0);
+    json_t *r = json_array_get(json_object_get(t, "rejected"), 0);
+
+    assert_int_equal(number(k, "registers"), 32);
+    assert_int_equal(number(k, "dynamic_smem"), 512);
+    assert_int_equal(number(k, "blocks_per_sm"), 16);
+    assert_int_equal(number(k, "occupancy_percent"), 100);
+    assert_int_equal(number(r, "candidate"), 1);
+    assert_int_equal(number(r, "local_bytes"), 24);
+    assert_string_equal(json_string_value(json_object_get(t, "min_driver")),
+                        "580");
+    json_decref(root);
+    arena_free(a);
+}
+
+static void
+manifest_says_how_to_launch(void **state)
+{
+    struct arena *a = *state;
+    struct graph *g = small_graph(a);
+    struct facts f = {.g = g,
+                      .bytes_in = sym_int(g->syms, 8),
+                      .bytes_out = sym_name(g->syms, "M")};
+    struct manifest_fusion fusion = {&f, small_lowered(a, g)};
+    struct cuda_result result = {.compiler = "nvrtc",
+                                 .version = "13.0.88",
+                                 .ptx = "//\n.version 9.0\n",
+                                 .ptx_len = 17,
+                                 .cubin = "x",
+                                 .cubin_len = 1};
+    struct rejected_plan rejected = {"f", 0, 1, 24};
+    struct report report = {0};
+    struct kernel_report k = {
+        .symbol = "fu_f_v0_k0", .is_entry = true, .registers = 32};
+    struct manifest_toolchain toolchain = {&result, &report, &rejected, 1};
+    struct manifest m = {.version = "1.2",
+                         .device_name = "h200,sms=66",
+                         .device = device_find("h200"),
+                         .cuda = "abc",
+                         .program = "fusion \"f\"",
+                         .plan = "plan",
+                         .fusions = &fusion,
+                         .n_fusions = 1,
+                         .toolchain = &toolchain};
+
+    VEC_PUSH(a, &report.kernels, k);
+    assert_part(&m, "dims",
+                "[{'name':'M','read':'x.shape[0]','divisor':1,'bound':null},"
+                "{'name':'N','read':'x.shape[1]','divisor':1,'bound':64},"
+                "{'name':'ld','read':'x.stride[0]','divisor':2,"
+                "'bound':null}]");
+    assert_part(&m, "guards", "['N == 64']");
+    assert_part(&m, "params",
+                "[{'name':'x','role':'input','dtype':'bf16','shape':['M','64'],"
+                "'strides':['ld','1'],'align':16},"
+                "{'name':'eps','role':'scalar','dtype':'f32',"
+                "'default':1e-5},"
+                "{'name':'y','role':'output','dtype':'bf16',"
+                "'shape':['M','64'],'strides':['64','1'],'align':16,"
+                "'inplace':'x'}]");
+    assert_part(&m, "workspace",
+                "[{'name':'part','bytes':'M * 4','align':256,'zero':true}]");
+    assert_part(&m, "variants",
+                "[{'guard':'M <= 8','estimated_ns':1235,'launches':["
+                "{'kernel':'fu_f_v0_k0','scheduler':'fallback',"
+                "'grid':['ceil_div(M, 2)','1','1'],'block':[128,1,1],"
+                "'cluster':[1,1,1],'dynamic_smem':'512','cooperative':false,"
+                "'pdl':true,'args':[{'kind':'tensor','value':'x'},"
+                "{'kind':'workspace','value':'part'},"
+                "{'kind':'i64','value':'M * 2'},"
+                "{'kind':'scalar','value':'eps'}]}],"
+                "'buffers':[{'kernel':0,'buffer':'x','bytes':'128 * M',"
+                "'store':'ring','reuse':'rows','reason':'because'}]}]");
+    assert_non_null(strstr(manifest_print(a, &m), "\"default\": 1e-5"));
+    assert_non_null(strstr(manifest_print(a, &m),
+                           "\"device\": \"h200,sms=66\",\n"
+                           "  \"arch\": \"sm_90\",\n"
+                           "  \"cuda_sha256\": \"ba7816bf"));
+    assert_resources(&m);
+    m.toolchain = NULL;
+    m.program = NULL;
+    assert_non_null(
+        strstr(manifest_print(a, &m), "\"toolchain\": null,\n  \"fusions\""));
+    assert_null(strstr(manifest_print(a, &m), "\"program\""));
+}
+
 static void
 given_nvrtc_is_it_or_nothing(void **state)
 {
@@ -321,6 +530,7 @@ main(void)
         cmocka_unit_test(random_diffs_apply),
         cmocka_unit_test(unlike_texts_still_differ_rightly),
         cmocka_unit_test(manifest_gives_its_plan),
+        cmocka_unit_test(manifest_says_how_to_launch),
         cmocka_unit_test(given_nvrtc_is_it_or_nothing),
     };
 
