@@ -13,7 +13,7 @@ static __device__ __forceinline__ TO fu_bits_as(const FROM &x)
 {
     static_assert(sizeof(TO) == sizeof(FROM), "same number of bits");
     TO y;
-    __builtin_memcpy(&y, &x, sizeof(y));
+    memcpy(&y, &x, sizeof(y));
     return y;
 }
 
@@ -290,12 +290,7 @@ static __device__ __forceinline__ fu_i64 fu_min_i64(fu_i64 a, fu_i64 b)
     return b < a ? b : a;
 }
 
-static __device__ __forceinline__ fu_i64 fu_min(fu_i64 a, fu_i64 b)
-{
-    return b < a ? b : a;
-}
-
-static __device__ __forceinline__ fu_i64 fu_max(fu_i64 a, fu_i64 b)
+static __device__ __forceinline__ fu_i64 fu_max_i64(fu_i64 a, fu_i64 b)
 {
     return a < b ? b : a;
 }

@@ -30,28 +30,28 @@ struct fu_e5m2 { fu_u8 bits; };
 static __device__ __forceinline__ fu_u32 fu_word(float x)
 {
     fu_u32 w;
-    __builtin_memcpy(&w, &x, sizeof(w));
+    memcpy(&w, &x, sizeof(w));
     return w;
 }
 
 static __device__ __forceinline__ float fu_float(fu_u32 w)
 {
     float x;
-    __builtin_memcpy(&x, &w, sizeof(x));
+    memcpy(&x, &w, sizeof(x));
     return x;
 }
 
 static __device__ __forceinline__ fu_u64 fu_word(double x)
 {
     fu_u64 w;
-    __builtin_memcpy(&w, &x, sizeof(w));
+    memcpy(&w, &x, sizeof(w));
     return w;
 }
 
 static __device__ __forceinline__ double fu_double(fu_u64 w)
 {
     double x;
-    __builtin_memcpy(&x, &w, sizeof(x));
+    memcpy(&x, &w, sizeof(x));
     return x;
 }
 
