@@ -19,6 +19,9 @@ struct select_options {
     /* --set [fusion.][vN.][kN.][buffer.]key=value, applied to the chosen plan */
     const char *const *sets;
     uint32_t n_sets;
+    /* Names of the file's fusions: a --set of another one is passed over. */
+    const char *const *fusions;
+    uint32_t n_fusions;
 };
 
 /* One proposal for one variant slot, cheapest first. */
@@ -29,6 +32,7 @@ struct candidate {
 };
 struct variant_slot {
     const char *guard;
+    int64_t columns; /* the cost model counts with */
     struct candidate *candidates; /* ranked; feasible ones first */
     uint32_t n_candidates;
     uint32_t chosen;
@@ -39,6 +43,8 @@ struct refusal {
 };
 struct selection {
     const struct facts *facts;
+    int64_t rows;     /* the cost model counts with */
+    double floor_ns;  /* a copy of the bytes that must move */
     struct variant_slot *slots; /* the last one is unguarded */
     uint32_t n_slots;
     struct refusal *refusals;
@@ -58,6 +64,10 @@ bool selection_next(struct selection *s, uint32_t slot);
 const char *plan_infeasible(struct arena *a, const struct facts *f,
                             const struct kernel_plan *k,
                             const struct device *dev, struct plan_cost *ret);
+/* What must hold at launch for the kernel's vectors and bound, as a manifest
+ * expression; "" when nothing. A slot's guard implies that of its candidates. */
+const char *plan_required_guard(struct arena *a, const struct facts *f,
+                                const struct kernel_plan *k);
 void explain_text(struct buf *b, const struct selection *const *s, uint32_t n,
                   const struct device *dev);
 void explain_json(struct buf *b, const struct selection *const *s, uint32_t n,

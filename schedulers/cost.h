@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cost: the part of the cost model that knows no strategy. */
+#ifndef FUSEC_SCHEDULERS_COST_H
+#define FUSEC_SCHEDULERS_COST_H
+
+#include "sched/scheduler.h"
+
+/* What a strategy says of its kernel; the rest follows. */
+struct work {
+    double rounds;    /* steps that one block makes one after the other */
+    double stall_ns;  /* of one step: latency its own block cannot hide */
+    double blocks;    /* in the grid */
+    double outer_bytes; /* of the partial rows written, then read */
+    int finish;       /* enum finish */
+    bool persistent;
+};
+
+enum {
+    DRAM_LATENCY_NS = 800,
+    L2_LATENCY_NS = 350,
+    RAMP_NS = 1000, /* first bytes in, last bytes out */
+};
+
+/* Share of the copy rate reached with so many bytes in flight per
+ * multiprocessor. */
+double cost_efficiency(const struct device *dev, double inflight);
+/* Fills the times from bytes, issue slots, blocks_per_sm and inflight_bytes. */
+void cost_finish(const struct problem *p, const struct work *w,
+                 struct plan_cost *c);
+
+#endif

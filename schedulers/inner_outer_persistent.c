@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inner_outer_persistent: rows are normalised and columns summed in one pass.
+ *
+ * Layer-norm backward and its kin. A persistent grid walks over the rows,
+ * blocks interleaved. A thread owns the same columns of every row: the sums
+ * over rows are f32 registers, operands that don't depend on the row (the
+ * weight) are loaded once and stay. Between the reductions of a row and their
+ * uses wait either the inputs, packed, or the values computed from them; the
+ * next row's loads may be in flight meanwhile. About 512 threads of 16 elements
+ * make a multiprocessor's share, 8192 columns; shorter rows put several row
+ * groups into a block. Each block writes one partial row, and a second kernel
+ * folds them in fixed order. */
+#include "support/base.h"
+
+#include "schedulers/rowwise.h"
+
+#include "schedulers/strategies.h"
+#include "support/arena.h"
+
+enum {
+    SM_THREADS = 512,
+    MAX_ELEMENTS = 32, /* a thread */
+    WARP = 32,
+    MAX_GROUPS = 15, /* of several warps: named barriers */
+};
+
+static const char *
+refuse(const struct problem *p)
+{
+    const char *why = rowwise_refuse(p);
+
+    if (why)
+        return why;
+    if (p->f->kind != GK_INNER_OUTER)
+        return p->f->kind == GK_INNER ? "nothing is reduced over the rows"
+                                      : "nothing is reduced within a row";
+    return NULL;
+}
+
+static int
+partials(const struct problem *p, const struct row_geometry *g)
+{
+    int64_t groups = g->threads / g->threads_per_row;
+    int64_t rows = (int64_t)p->dev->sms * g->blocks_per_sm;
+
+    if (p->m_static)
+        rows = MIN(rows, (p->m + groups - 1) / groups);
+    return (int)MAX(rows, 1);
+}
+
+static void
+add(const struct problem *p, const struct slot_shape *s,
+    const struct row_geometry *g, enum row_keep how, candidate_vec *out)
+{
+    struct candidate *c =
+        candidate_add(p, out, SCHED_INNER_OUTER_PERSISTENT, "");
+    struct kernel_plan *k = c->plan.kernels;
+
+    row_set(k, g, s->bound);
+    k->key[PK_FINISH] = p->dev->has_pdl ? FINISH_PDL_KERNEL : FINISH_KERNEL;
+    if (!row_keep(p, c, how, true)) {
+        out->n--;
+        return;
+    }
+    c->summary = arena_printf(p->arena, "%s%s", row_summary(p, c, how),
+                              g->prefetch ? "; next row in flight" : "");
+}
+
+static void
+add_geometry(const struct problem *p, const struct slot_shape *s, int vectors,
+             int blocks, candidate_vec *out)
+{
+    int64_t nv = (s->bound + s->vector - 1) / s->vector;
+    struct row_geometry g = {.vector = s->vector,
+                             .vectors = vectors,
+                             .blocks_per_sm = blocks,
+                             .persistent = true};
+    int groups;
+
+    g.threads_per_row = row_threads(nv, vectors);
+    if (g.threads_per_row > SM_THREADS / blocks)
+        return;
+    groups = SM_THREADS / blocks / g.threads_per_row;
+    if (g.threads_per_row > WARP)
+        groups = MIN(groups, MAX_GROUPS);
+    g.threads = g.threads_per_row * groups;
+    g.grid_rows = partials(p, &g);
+    for (int how = 0; how < KEEP_COUNT; how++) {
+        g.prefetch = false;
+        add(p, s, &g, (enum row_keep)how, out);
+        g.prefetch = true;
+        if (how != KEEP_NOTHING)
+            add(p, s, &g, (enum row_keep)how, out);
+    }
+}
+
+static void
+propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
+{
+    struct slot_shape shape = *s;
+
+    if (p->n_static)
+        shape.bound = MAX(p->n, 1);
+    if (shape.bound == ANY_EXTENT)
+        return;
+    for (int v = 1; v * s->vector <= MAX_ELEMENTS; v++)
+        for (int blocks = 1; blocks <= 2; blocks++)
+            add_geometry(p, &shape, v, blocks, out);
+}
+
+const struct scheduler sched_inner_outer_persistent = {
+    .id = SCHED_INNER_OUTER_PERSISTENT,
+    .refuse = refuse,
+    .propose = propose,
+    .cost = rowwise_cost,
+};

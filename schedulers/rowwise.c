@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which values each phase of a row needs, and the two answers to what should
+ * wait between phases: the inputs (projection), or what was computed from
+ * them. */
+#include "support/base.h"
+
+#include "schedulers/rowwise.h"
+
+#include "support/arena.h"
+#include "support/buf.h"
+
+enum { WARP = 32 };
+
+enum store
+row_store(const struct kernel_plan *k, node_id n)
+{
+    for (uint32_t i = 0; k && i < k->n_buffers; i++)
+        if (k->buffers[i].node == n)
+            return (enum store)k->buffers[i].key[BK_STORE];
+    return STORE_NONE;
+}
+
+bool
+row_keeps_over_rows(const struct kernel_plan *k, node_id n)
+{
+    for (uint32_t i = 0; k && i < k->n_buffers; i++)
+        if (k->buffers[i].node == n)
+            return k->buffers[i].key[BK_REUSE] == 2;
+    return false;
+}
+
+int
+row_reduction_phase(const struct facts *f, node_id n)
+{
+    node_id arg = facts_value(f, graph_node(f->g, n)->args[0]);
+
+    return f->node[arg].level;
+}
+
+int
+row_outer_count(const struct facts *f)
+{
+    int k = 0;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++)
+        k += f->node[n].live && facts_is_outer(f, n);
+    return k;
+}
+
+static bool
+is_reduction(const struct facts *f, node_id n)
+{
+    return f->node[n].live && (facts_is_inner(f, n) || facts_is_outer(f, n));
+}
+
+/* At hand in this phase: the need goes no further. */
+static bool
+is_source(const struct row_use *u, node_id n, int phase)
+{
+    const struct facts *f = u->p->f;
+    enum store s = row_store(u->k, n);
+
+    if (f->node[n].is_leaf || is_reduction(f, n))
+        return true;
+    return s != STORE_NONE && s != STORE_RELOAD && f->node[n].level < phase;
+}
+
+static void
+need_roots(struct row_use *u, int phase, bool *need)
+{
+    const struct facts *f = u->p->f;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++) {
+        if (is_reduction(f, n) && row_reduction_phase(f, n) == phase)
+            need[facts_value(f, graph_node(f->g, n)->args[0])] = true;
+        if (row_store(u->k, n) != STORE_NONE && !f->node[n].is_leaf &&
+            !is_reduction(f, n) && f->node[n].level == phase)
+            need[n] = true;
+    }
+    for (uint32_t i = 0; i < f->g->n_results; i++) {
+        node_id v = facts_value(f, f->g->results[i].node);
+
+        if (f->node[v].level == phase && !f->node[v].after_outer)
+            need[v] = true;
+    }
+}
+
+static void
+need_phase(struct row_use *u, int phase)
+{
+    const struct facts *f = u->p->f;
+    uint32_t nodes = f->g->n_nodes;
+    bool *need = u->needed + (size_t)phase * nodes;
+
+    need_roots(u, phase, need);
+    for (node_id n = nodes; n-- > 0;) {
+        const struct node *nd = graph_node(f->g, n);
+
+        if (!need[n] || is_source(u, n, phase))
+            continue;
+        for (uint32_t i = 0; i < nd->n_args; i++)
+            need[facts_value(f, nd->args[i])] = true;
+    }
+    for (node_id n = 0; n < nodes; n++)
+        need[n] = need[n] && node_has_column(f, n);
+}
+
+struct row_use
+row_use(const struct problem *p, const struct kernel_plan *k)
+{
+    struct row_use u = {.p = p, .k = k, .phases = p->f->levels + 1};
+
+    u.needed = NEW_ARRAY(p->arena, bool, (size_t)u.phases * p->f->g->n_nodes);
+    for (int phase = 0; phase < u.phases; phase++)
+        need_phase(&u, phase);
+    return u;
+}
+
+bool
+row_needs(const struct row_use *u, int phase, node_id n)
+{
+    return u->needed[(size_t)phase * u->p->f->g->n_nodes + n];
+}
+
+bool
+row_span(const struct row_use *u, node_id n, int *ret_first, int *ret_last)
+{
+    int first = -1, last = -1;
+
+    for (int phase = 0; phase < u->phases; phase++) {
+        if (!row_needs(u, phase, n))
+            continue;
+        if (first < 0)
+            first = phase;
+        last = phase;
+    }
+    if (first < 0)
+        return false;
+    *ret_first = first;
+    *ret_last = last;
+    return true;
+}
+
+const char *
+rowwise_refuse(const struct problem *p)
+{
+    const struct facts *f = p->f;
+
+    if (!f->axes_ok)
+        return f->why;
+    if (f->kind == GK_OTHER)
+        return f->kind_why;
+    if (f->kind == GK_POINTWISE)
+        return "nothing is reduced";
+    for (uint32_t i = 0; i < f->g->n_results; i++) {
+        node_id v = facts_value(f, f->g->results[i].node);
+
+        if (f->node[v].level > 0 && (f->stores[i].axes & f->rows) != f->rows)
+            return arena_printf(p->arena,
+                                "result '%s' follows an inner reduction and "
+                                "lacks row axes",
+                                f->g->results[i].name);
+    }
+    return NULL;
+}
+
+static bool
+is_row_leaf(const struct facts *f, node_id n)
+{
+    return f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
+           node_has_rows(f, n);
+}
+
+static bool
+is_invariant_leaf(const struct facts *f, node_id n)
+{
+    return f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
+           !node_has_rows(f, n);
+}
+
+static bool
+is_packable(const struct facts *f, node_id n)
+{
+    return access_is_vector(f, &f->accesses[f->node[n].access]);
+}
+
+static void
+keep_accumulators(const struct problem *p, struct candidate *c)
+{
+    const struct facts *f = p->f;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++)
+        if (f->node[n].live && facts_is_outer(f, n))
+            candidate_keep(p, c, n, STORE_REGISTER_F32, 2,
+                           "column sums stay with the thread over all rows");
+}
+
+static void
+keep_invariant(const struct problem *p, struct candidate *c, node_id n,
+               enum row_keep how, bool persistent)
+{
+    if (!persistent)
+        candidate_keep(p, c, n, STORE_RELOAD, 1,
+                       "one row a block: read once, from L2");
+    else if (!is_packable(p->f, n))
+        candidate_keep(p, c, n, STORE_RELOAD, 1,
+                       "not contiguous along the columns");
+    else if (how == KEEP_LEAVES)
+        candidate_keep(p, c, n, STORE_REGISTER_PACKED, 2,
+                       "the same for every row: never loaded again");
+    else
+        candidate_keep(p, c, n, STORE_RELOAD, 1,
+                       "registers are short: read from L2 for each row");
+}
+
+static void
+keep_row_leaf(const struct problem *p, struct candidate *c, node_id n,
+              enum row_keep how)
+{
+    if (how == KEEP_NOTHING)
+        candidate_keep(p, c, n, STORE_RELOAD, 1,
+                       "registers are short: read again in each phase");
+    else if (!is_packable(p->f, n))
+        candidate_keep(p, c, n, STORE_RELOAD, 1,
+                       "not contiguous along the columns");
+    else
+        candidate_keep(p, c, n, STORE_REGISTER_PACKED, 1,
+                       "loaded once a row, in its storage type");
+}
+
+static bool
+depends_on_random(const struct facts *f, node_id n)
+{
+    return op_info[graph_node(f->g, n)->op].class == OC_RANDOM;
+}
+
+/* Computed in one phase, needed in a later one, and used there by something
+ * that isn't itself carried over. */
+static bool
+crosses(const struct row_use *u, node_id n)
+{
+    const struct facts *f = u->p->f;
+    int first, last, f2, l2;
+
+    if (f->node[n].is_leaf || !f->node[n].live || f->node[n].is_alias ||
+        op_info[graph_node(f->g, n)->op].class == OC_LEAF ||
+        is_reduction(f, n) || !row_span(u, n, &first, &last) || first == last ||
+        first != f->node[n].level)
+        return false;
+    for (uint32_t i = 0; i < f->g->n_results; i++)
+        if (facts_value(f, f->g->results[i].node) == n)
+            return true;
+    for (node_id user = n + 1; user < f->g->n_nodes; user++) {
+        const struct node *nd = graph_node(f->g, user);
+
+        for (uint32_t i = 0; f->node[user].live && i < nd->n_args; i++) {
+            if (facts_value(f, nd->args[i]) != n || f->node[user].is_alias)
+                continue;
+            if (f->node[user].level > first)
+                return true;
+            if (row_span(u, user, &f2, &l2) && f2 > first)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What the kept values make unnecessary after its first phase needn't wait. */
+static bool
+keep_computed(const struct problem *p, struct candidate *c)
+{
+    const struct facts *f = p->f;
+    struct row_use u = row_use(p, NULL);
+    bool any = false;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++) {
+        if (!crosses(&u, n))
+            continue;
+        any = true;
+        candidate_keep(p, c, n, STORE_REGISTER_F32, 1,
+                       "computed once, waits for the reduction");
+    }
+    return any;
+}
+
+static void
+keep_random(const struct problem *p, struct candidate *c)
+{
+    const struct facts *f = p->f;
+    struct row_use u = row_use(p, NULL);
+    int first, last;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++)
+        if (f->node[n].live && depends_on_random(f, n) &&
+            row_span(&u, n, &first, &last) && first != last)
+            candidate_keep(p, c, n, STORE_REGISTER_F32, 1,
+                           "a random number is never drawn twice");
+}
+
+bool
+row_keep(const struct problem *p, struct candidate *c, enum row_keep how,
+         bool persistent)
+{
+    const struct facts *f = p->f;
+
+    if (how == KEEP_COMPUTED && !keep_computed(p, c))
+        return false;
+    if (how != KEEP_COMPUTED)
+        keep_random(p, c);
+    for (node_id n = 0; n < f->g->n_nodes; n++) {
+        if (is_row_leaf(f, n))
+            keep_row_leaf(p, c, n, how);
+        else if (is_invariant_leaf(f, n))
+            keep_invariant(p, c, n, how, persistent);
+    }
+    keep_accumulators(p, c);
+    return true;
+}
+
+static const char *const keep_name[KEEP_COUNT] = {
+    [KEEP_LEAVES] = "projection",
+    [KEEP_COMPUTED] = "no projection",
+    [KEEP_RELOAD] = "projection, invariants from L2",
+    [KEEP_NOTHING] = "nothing kept",
+};
+
+/* Names of what waits between the phases or over the rows. */
+const char *
+row_summary(const struct problem *p, const struct candidate *c,
+            enum row_keep how)
+{
+    const struct kernel_plan *k = c->plan.kernels;
+    struct row_use u = row_use(p, k);
+    const char *sep = ": keeps ";
+    struct buf b;
+
+    buf_init(&b, p->arena);
+    buf_puts(&b, keep_name[how]);
+    for (uint32_t i = 0; i < k->n_buffers; i++) {
+        const struct buffer_plan *bp = &k->buffers[i];
+        int first, last;
+        bool rows = bp->key[BK_REUSE] == 2;
+
+        if (bp->key[BK_STORE] == STORE_RELOAD ||
+            facts_is_outer(p->f, bp->node) ||
+            !row_span(&u, bp->node, &first, &last) || (first == last && !rows))
+            continue;
+        buf_printf(&b, "%s%s", sep,
+                   plan_node_name(p->arena, p->f->g, bp->node));
+        sep = ", ";
+    }
+    return buf_str(&b);
+}
+
+void
+row_set(struct kernel_plan *k, const struct row_geometry *g, int64_t bound)
+{
+    k->key[PK_THREADS] = g->threads;
+    k->key[PK_THREADS_PER_ROW] = g->threads_per_row;
+    k->key[PK_VECTOR] = g->vector;
+    k->key[PK_VECTORS_PER_THREAD] = g->vectors;
+    k->key[PK_LOOPED] = g->looped;
+    k->key[PK_ROWS_PER_STEP] = MAX(g->steps, 1);
+    k->key[PK_PREFETCH] = g->prefetch;
+    k->key[PK_PERSISTENT] = g->persistent;
+    k->key[PK_GRID_ROWS] = g->grid_rows;
+    k->key[PK_BLOCKS_PER_SM] = MAX(g->blocks_per_sm, 1);
+    k->key[PK_COLUMN_TILES] = g->tiles;
+    k->key[PK_BOUND] = bound;
+}
+
+int
+row_threads(int64_t vectors, int64_t each)
+{
+    int64_t t = (MAX(vectors, 1) + each - 1) / each;
+    int p = 1;
+
+    if (t > WARP)
+        return (int)MIN((t + WARP - 1) / WARP * WARP, INT32_MAX / 2);
+    while (p < t)
+        p *= 2;
+    return p;
+}

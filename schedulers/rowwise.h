@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rowwise: what the strategies that handle rows by groups of threads share:
+ * which values each phase needs, what is kept, and what that costs.
+ *
+ * A row passes through phases 0 .. levels; the inner reductions of phase p are
+ * combined over the row's threads at its end. What a phase needs and no earlier
+ * phase kept is computed again, or read again when it is a leaf. */
+#ifndef FUSEC_SCHEDULERS_ROWWISE_H
+#define FUSEC_SCHEDULERS_ROWWISE_H
+
+#include "sched/scheduler.h"
+
+/* What the phases of a plan need. */
+struct row_use {
+    const struct problem *p;
+    const struct kernel_plan *k; /* NULL: nothing is kept */
+    int phases;
+    bool *needed; /* [phase * n_nodes + node], values along the column */
+};
+
+struct row_use row_use(const struct problem *p, const struct kernel_plan *k);
+bool row_needs(const struct row_use *u, int phase, node_id n);
+/* First and last phase that needs the node; false when none does. */
+bool row_span(const struct row_use *u, node_id n, int *ret_first,
+              int *ret_last);
+/* The plan's store of a node; STORE_NONE when it has no entry. */
+enum store row_store(const struct kernel_plan *k, node_id n);
+bool row_keeps_over_rows(const struct kernel_plan *k, node_id n);
+/* Phase of a reduction: the level of its operand. */
+int row_reduction_phase(const struct facts *f, node_id n);
+int row_outer_count(const struct facts *f);
+
+/* The cost of a plan of this family, or the limit it breaks. */
+const char *rowwise_cost(const struct problem *p, const struct kernel_plan *k,
+                         int64_t n, struct plan_cost *ret);
+/* Reasons for which no strategy of this family takes a fusion. */
+const char *rowwise_refuse(const struct problem *p);
+
+/* How a candidate treats what crosses phases. */
+enum row_keep {
+    KEEP_LEAVES,   /* projection: the inputs, packed; the rest is recomputed */
+    KEEP_COMPUTED, /* the computed values that cross, in compute type */
+    KEEP_RELOAD,   /* inputs of the row kept, invariants read again */
+    KEEP_NOTHING,  /* inputs read again in each phase */
+    KEEP_COUNT
+};
+/* Adds the buffers of the kind; false when it is the same as KEEP_LEAVES. */
+bool row_keep(const struct problem *p, struct candidate *c, enum row_keep how,
+              bool persistent);
+/* "projection: keeps x, dy, weight" */
+const char *row_summary(const struct problem *p, const struct candidate *c,
+                        enum row_keep how);
+
+/* No phase after the first needs the columns. */
+bool row_reads_once(const struct problem *p);
+/* Candidates without column sums, of reduction or inner_persistent. */
+void row_propose_inner(const struct problem *p, const struct slot_shape *s,
+                       candidate_vec *out);
+
+struct row_geometry {
+    int threads, threads_per_row, vector, vectors;
+    int blocks_per_sm, grid_rows, steps;
+    bool persistent, looped, prefetch, tiles;
+};
+void row_set(struct kernel_plan *k, const struct row_geometry *g,
+             int64_t bound);
+/* Threads for a row of `vectors` vectors, each thread holding `each`: a power of
+ * two up to a warp, then whole warps. */
+int row_threads(int64_t vectors, int64_t each);
+
+#endif

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a row kernel moves, issues, and holds in registers. The counts follow
+ * the phases: a leaf is read from DRAM the first time a row needs it and from
+ * L2 when a later phase reads it again; what no earlier phase kept is computed
+ * again. */
+#include "support/base.h"
+
+#include "schedulers/rowwise.h"
+
+#include "schedulers/cost.h"
+#include "support/arena.h"
+
+enum { WARP = 32, NAMED_BARRIERS = 15 };
+
+struct shape { /* of a kernel, out of its keys */
+    int threads, tpr, groups, vec, vpt, steps, ept;
+    bool looped, persistent, prefetch, tiles;
+    int64_t span; /* columns one pass of a group covers */
+};
+
+static struct shape
+shape_of(const struct kernel_plan *k)
+{
+    const int64_t *key = k->key;
+    struct shape s = {
+        .threads = (int)key[PK_THREADS],
+        .tpr = (int)key[PK_THREADS_PER_ROW],
+        .vec = (int)key[PK_VECTOR],
+        .vpt = (int)key[PK_VECTORS_PER_THREAD],
+        .steps = (int)key[PK_ROWS_PER_STEP],
+        .looped = key[PK_LOOPED] != 0,
+        .persistent = key[PK_PERSISTENT] != 0,
+        .prefetch = key[PK_PREFETCH] != 0,
+        .tiles = key[PK_COLUMN_TILES] != 0,
+    };
+
+    s.groups = s.tpr ? s.threads / s.tpr : 0;
+    s.ept = s.vec * s.vpt;
+    s.span = (int64_t)s.tpr * s.ept;
+    return s;
+}
+
+static bool
+is_power_of_two(int64_t v)
+{
+    return v > 0 && (v & (v - 1)) == 0;
+}
+
+static const char *
+bad_threads(const struct shape *s)
+{
+    if (s->threads % WARP)
+        return "threads must be a multiple of 32";
+    if (s->tpr <= WARP ? !is_power_of_two(s->tpr) : s->tpr % WARP != 0)
+        return "threads_per_row must be a power of two up to 32, or a multiple "
+               "of 32";
+    if (s->threads % s->tpr)
+        return "threads must be a multiple of threads_per_row";
+    if (s->tpr > WARP && s->groups > 1 && s->groups > NAMED_BARRIERS)
+        return "more than 15 row groups of several warps need more barriers "
+               "than there are";
+    if (!is_power_of_two(s->vec))
+        return "vector must be a power of two";
+    return NULL;
+}
+
+static const char *
+bad_shape(const struct problem *p, const struct kernel_plan *k,
+          const struct shape *s, int64_t n)
+{
+    const struct facts *f = p->f;
+    bool outer = row_outer_count(f) > 0;
+    int64_t bound = p->n_static ? p->n : k->key[PK_BOUND];
+
+    if (s->looped && outer)
+        return "a looped row cannot carry column sums";
+    if (s->tiles && f->levels > 0)
+        return "column tiles cannot share a row's reduction";
+    if (s->looped && s->tiles)
+        return "looped and column_tiles exclude each other";
+    if (outer && (!s->persistent || k->key[PK_GRID_ROWS] < 1))
+        return "column sums need a persistent grid with grid_rows";
+    if (outer && k->key[PK_FINISH] != FINISH_KERNEL &&
+        k->key[PK_FINISH] != FINISH_PDL_KERNEL)
+        return "column sums need finish kernel or pdl_kernel";
+    if (!outer && k->key[PK_FINISH] != FINISH_NONE)
+        return "there are no column sums to finish";
+    if (k->key[PK_FINISH] == FINISH_PDL_KERNEL && !p->dev->has_pdl)
+        return "the device has no programmatic dependent launch";
+    if (s->prefetch && (!s->persistent || s->steps > 1))
+        return "prefetch needs a persistent grid and one row a step";
+    if (!s->looped && !s->tiles && bound == ANY_EXTENT)
+        return "a row of any length needs looped or column_tiles";
+    if (!s->looped && !s->tiles && s->span < MAX(bound, n))
+        return arena_printf(p->arena,
+                            "a row of %" PRId64 " columns, %" PRId64
+                            " fit its threads",
+                            MAX(bound, n), s->span);
+    if (k->key[PK_STAGES] || k->key[PK_CLUSTER] > 1)
+        return "this strategy has no ring and no cluster";
+    if (s->vec > 1 && p->n_static && p->n % s->vec)
+        return "vector does not divide the columns";
+    return NULL;
+}
+
+static const char *
+bad_buffers(const struct problem *p, const struct kernel_plan *k)
+{
+    for (uint32_t i = 0; i < k->n_buffers; i++) {
+        const struct buffer_plan *b = &k->buffers[i];
+        bool leaf = p->f->node[b->node].is_leaf;
+
+        if (b->key[BK_STORE] > STORE_RELOAD)
+            return "this strategy keeps values in registers only";
+        if (b->key[BK_STORE] == STORE_RELOAD && !leaf)
+            return "only inputs can be read again";
+    }
+    return NULL;
+}
+
+/* Registers of one thread for one kept row of the node. */
+static int
+packed_registers(const struct shape *s, enum dtype t)
+{
+    int words = (s->vec * (int)dtype_info[t].bytes + 3) / 4;
+
+    return MAX(words, 1) * s->vpt;
+}
+
+static int
+compute_words(enum dtype t)
+{
+    int bytes = (int)dtype_info[dtype_compute(t)].bytes;
+
+    return MAX(bytes, 4) / 4;
+}
+
+static int
+kept_registers(const struct problem *p, const struct kernel_plan *k,
+               const struct shape *s, node_id n)
+{
+    enum dtype t = graph_node(p->f->g, n)->dtype;
+    enum store st = row_store(k, n);
+
+    if (s->looped || st == STORE_NONE || st == STORE_RELOAD)
+        return 0;
+    if (p->f->node[n].is_leaf || st == STORE_REGISTER_PACKED)
+        return packed_registers(s, t);
+    return s->ept * compute_words(t);
+}
+
+/* Registers that live through all rows: accumulators and kept invariants. */
+static int
+lasting_registers(const struct problem *p, const struct kernel_plan *k,
+                  const struct shape *s)
+{
+    const struct facts *f = p->f;
+    int regs = 0;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++) {
+        enum dtype t = graph_node(f->g, n)->dtype;
+
+        if (!f->node[n].live)
+            continue;
+        if (facts_is_outer(f, n))
+            regs += s->ept * compute_words(dtype_accumulator(t));
+        else if (f->node[n].is_leaf && node_has_column(f, n) &&
+                 row_keeps_over_rows(k, n) && s->persistent)
+            regs += kept_registers(p, k, s, n);
+    }
+    return regs;
+}
+
+/* Registers of the row that live at the end (after) or the start of a phase. */
+static int
+row_registers(const struct row_use *u, const struct shape *s, int phase,
+              bool after)
+{
+    const struct facts *f = u->p->f;
+    int regs = 0, first, last;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++) {
+        int r, born;
+
+        if (!row_span(u, n, &first, &last) || facts_is_outer(f, n) ||
+            (row_keeps_over_rows(u->k, n) && s->persistent))
+            continue;
+        r = kept_registers(u->p, u->k, s, n);
+        born = f->node[n].is_leaf ? -1 : first;
+        if (after ? born <= phase && last > phase
+                  : born < phase && last >= phase)
+            regs += f->node[n].is_leaf ? r * s->steps : r;
+    }
+    return regs;
+}
+
+static int
+next_row_registers(const struct row_use *u, const struct shape *s)
+{
+    const struct facts *f = u->p->f;
+    int regs = 0;
+
+    for (node_id n = 0; s->prefetch && n < f->g->n_nodes; n++)
+        if (f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
+            node_has_rows(f, n))
+            regs += kept_registers(u->p, u->k, s, n);
+    return regs;
+}
+
+/* Addresses, loop counters, the vector in work and its temporaries. */
+static int
+overhead_registers(const struct problem *p, const struct kernel_plan *k,
+                   const struct shape *s)
+{
+    const struct facts *f = p->f;
+    int regs = 20, vector = 0;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++) {
+        const struct node_facts *nf = &f->node[n];
+        enum dtype t = graph_node(f->g, n)->dtype;
+
+        if (!nf->live)
+            continue;
+        if (nf->is_leaf)
+            regs += node_has_column(f, n) ? 2 : 1;
+        if (facts_is_inner(f, n))
+            regs += 2;
+        if (op_info[graph_node(f->g, n)->op].flags & OPF_EXPENSIVE &&
+            node_has_column(f, n))
+            vector = MAX(vector, 8);
+        if (nf->is_leaf && node_has_column(f, n) &&
+            kept_registers(p, k, s, n) == 0)
+            regs += (s->vec * (int)dtype_info[t].bytes + 3) / 4;
+    }
+    return regs + vector + 2 * (int)f->g->n_results;
+}
+
+static int
+estimate_registers(const struct row_use *u, const struct shape *s)
+{
+    int row = 0;
+
+    for (int phase = 0; phase < u->phases; phase++) {
+        row = MAX(row, row_registers(u, s, phase, false));
+        row = MAX(row, row_registers(u, s, phase, true));
+    }
+    return overhead_registers(u->p, u->k, s) + row +
+           lasting_registers(u->p, u->k, s) + next_row_registers(u, s);
+}
+
+static int
+estimate_smem(const struct problem *p, const struct shape *s)
+{
+    int64_t bytes = 0;
+
+    if (s->tpr > WARP && p->f->levels > 0)
+        bytes = (int64_t)2 * s->threads / WARP * 8 * 4;
+    for (node_id n = 0; n < p->f->g->n_nodes; n++)
+        if (s->groups > 1 && p->f->node[n].live && facts_is_outer(p->f, n))
+            bytes = MAX(
+                bytes,
+                s->groups * s->span *
+                    dtype_info[dtype_accumulator(graph_node(p->f->g, n)->dtype)]
+                        .bytes);
+    return (int)MIN(bytes, INT32_MAX);
+}
+
+struct traffic {
+    double dram, l2; /* bytes of one row */
+    double loads;    /* bytes of one row in flight at once */
+    double stores, issue, held;
+    int reload_phases; /* in which something is read again */
+};
+
+static double
+bytes_per_row(const struct problem *p, node_id n, int64_t columns)
+{
+    return (double)dtype_info[graph_node(p->f->g, n)->dtype].bytes *
+           (double)columns;
+}
+
+/* One leaf in one phase: where it comes from. */
+static void
+count_leaf(const struct row_use *u, const struct shape *s, node_id n, int phase,
+           int64_t columns, struct traffic *t)
+{
+    const struct facts *f = u->p->f;
+    double bytes = bytes_per_row(u->p, n, columns);
+    enum store st = s->looped ? STORE_RELOAD : row_store(u->k, n);
+    bool packed = st == STORE_REGISTER_PACKED || st == STORE_REGISTER_F32;
+    int first, last;
+
+    row_span(u, n, &first, &last);
+    t->issue += (double)columns;
+    if (packed &&
+        (first != phase || (row_keeps_over_rows(u->k, n) && s->persistent)))
+        return;
+    t->issue += (double)columns / s->vec * 4;
+    if (node_has_rows(f, n) && first == phase) {
+        t->dram += bytes;
+        t->loads += phase == 0 ? bytes : 0;
+    } else {
+        t->l2 += bytes;
+    }
+}
+
+static bool
+phase_reads_again(const struct row_use *u, const struct shape *s, int phase)
+{
+    const struct facts *f = u->p->f;
+    int first, last;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++) {
+        enum store st = s->looped ? STORE_RELOAD : row_store(u->k, n);
+
+        if (!row_needs(u, phase, n) || !f->node[n].is_leaf ||
+            (st != STORE_RELOAD && st != STORE_NONE))
+            continue;
+        row_span(u, n, &first, &last);
+        if (!node_has_rows(f, n) || first != phase || phase > 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+count_phase(const struct row_use *u, const struct shape *s, int phase,
+            int64_t columns, struct traffic *t)
+{
+    const struct facts *f = u->p->f;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++) {
+        const struct node *nd = graph_node(f->g, n);
+        bool kept = row_store(u->k, n) != STORE_NONE && !s->looped &&
+                    f->node[n].level < phase;
+
+        if (facts_is_reduction(f, n) && f->node[n].live &&
+            row_reduction_phase(f, n) == phase)
+            t->issue += op_info[nd->op].cost * (double)columns;
+        if (!row_needs(u, phase, n))
+            continue;
+        if (f->node[n].is_leaf)
+            count_leaf(u, s, n, phase, columns, t);
+        else if (!kept && !facts_is_reduction(f, n))
+            t->issue += op_info[nd->op].cost * (double)columns;
+    }
+    t->reload_phases += phase_reads_again(u, s, phase);
+}
+
+static void
+count_stores(const struct problem *p, const struct shape *s, int64_t columns,
+             struct traffic *t)
+{
+    const struct facts *f = p->f;
+
+    for (uint32_t i = 0; i < f->g->n_results; i++) {
+        const struct access *a = &f->stores[i];
+        double bytes = dtype_info[f->g->results[i].dtype].bytes;
+        bool wide = a->axes >> f->column & 1;
+
+        if (f->rows && !(a->axes & f->rows))
+            continue;
+        t->stores += bytes * (wide ? (double)columns : 1);
+        t->issue += wide ? (double)columns * (1 + 4.0 / s->vec) : 4;
+    }
+}
+
+static void
+count_held(const struct problem *p, const struct kernel_plan *k,
+           const struct shape *s, int64_t columns, struct traffic *t)
+{
+    for (uint32_t i = 0; i < k->n_buffers; i++) {
+        node_id n = k->buffers[i].node;
+        int64_t store = k->buffers[i].key[BK_STORE];
+        enum dtype type = graph_node(p->f->g, n)->dtype;
+
+        if (s->looped || store == STORE_NONE || store == STORE_RELOAD ||
+            facts_is_outer(p->f, n))
+            continue;
+        t->held += store == STORE_REGISTER_PACKED
+                       ? bytes_per_row(p, n, columns)
+                       : 4.0 * compute_words(type) * (double)columns;
+    }
+}
+
+static struct traffic
+count_row(const struct row_use *u, const struct shape *s, int64_t columns)
+{
+    struct traffic t = {0};
+
+    for (int phase = 0; phase < u->phases; phase++)
+        count_phase(u, s, phase, columns, &t);
+    count_stores(u->p, s, columns, &t);
+    count_held(u->p, u->k, s, columns, &t);
+    return t;
+}
+
+static double
+exchange_ns(const struct shape *s)
+{
+    return s->tpr <= WARP ? 60 : 250 + 5.0 * s->tpr / WARP;
+}
+
+static double
+stall_ns(const struct problem *p, const struct shape *s,
+         const struct traffic *t)
+{
+    double ns = s->prefetch ? 0 : DRAM_LATENCY_NS;
+
+    ns += p->f->levels * exchange_ns(s) * s->steps;
+    return ns + t->reload_phases * (double)L2_LATENCY_NS * s->steps;
+}
+
+/* Outer accumulator bytes of one column. */
+static double
+partial_bytes(const struct facts *f)
+{
+    double bytes = 0;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++)
+        if (f->node[n].live && facts_is_outer(f, n))
+            bytes +=
+                dtype_info[dtype_accumulator(graph_node(f->g, n)->dtype)].bytes;
+    return bytes;
+}
+
+static double
+tiles_of(const struct shape *s, int64_t n)
+{
+    return s->tiles ? (double)((n + s->span - 1) / s->span) : 1;
+}
+
+static void
+set_steps(const struct problem *p, const struct kernel_plan *k,
+          const struct shape *s, int64_t n, struct work *w, struct plan_cost *c)
+{
+    double m = (double)MAX(p->m, 1), per_step = (double)s->groups * s->steps;
+    double rows = (double)(int64_t)((m + per_step - 1) / per_step);
+    double slots = (double)p->dev->sms * MAX(c->blocks_per_sm, 1);
+
+    if (s->persistent && k->key[PK_GRID_ROWS] > 0) {
+        double grid = (double)k->key[PK_GRID_ROWS];
+
+        w->rounds = (double)(int64_t)((rows + grid - 1) / grid);
+        w->blocks = MIN(rows, grid) * tiles_of(s, n);
+        c->quantisation = w->rounds * MIN(rows, grid) * per_step / m;
+        c->quantisation = MAX(c->quantisation, 1.0);
+        /* Rows of a grid that isn't full run beside each other. */
+        if (w->blocks > slots)
+            w->rounds *= w->blocks / slots;
+        return;
+    }
+    w->blocks = rows * tiles_of(s, n);
+    w->rounds = MAX(w->blocks / slots, 1.0);
+    c->quantisation = 1 + (w->blocks > slots ? 0.25 * slots / w->blocks : 0);
+}
+
+static void
+set_inflight(const struct problem *p, const struct shape *s,
+             const struct traffic *t, const struct work *w, int64_t columns,
+             struct plan_cost *c)
+{
+    double resident = MIN((double)MAX(c->blocks_per_sm, 1),
+                          MAX(w->blocks / p->dev->sms, 1.0));
+    double share = columns > s->span ? (double)s->span / (double)columns : 1;
+
+    c->inflight_bytes = resident * s->groups * s->steps * t->loads * share;
+}
+
+static void
+set_bytes(const struct problem *p, const struct shape *s,
+          const struct traffic *t, double issue_scale, struct plan_cost *c)
+{
+    double m = (double)MAX(p->m, 1);
+
+    c->bytes_held = t->held;
+    c->bytes_per_step = (t->dram + t->l2 + t->stores) * s->groups * s->steps;
+    c->dram_bytes = (t->dram + t->stores) * m;
+    c->l2_bytes = t->l2 * m;
+    c->issue_slots = t->issue * m * issue_scale;
+}
+
+/* Lanes without a column still issue. */
+static double
+lane_waste(const struct shape *s, int64_t n)
+{
+    int64_t passes = (MAX(n, 1) + s->span - 1) / s->span;
+
+    return (double)(passes * s->span) / (double)MAX(n, 1);
+}
+
+const char *
+rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
+             struct plan_cost *c)
+{
+    struct shape s = shape_of(k);
+    const char *why = bad_threads(&s);
+    struct row_use u;
+    struct traffic t;
+    struct work w = {.persistent = s.persistent};
+    int cap;
+
+    if (!why)
+        why = bad_shape(p, k, &s, n);
+    if (!why)
+        why = bad_buffers(p, k);
+    if (why)
+        return why;
+    u = row_use(p, k);
+    t = count_row(&u, &s, MAX(n, 1));
+    c->regs = estimate_registers(&u, &s);
+    c->smem = estimate_smem(p, &s);
+    cap = device_register_cap(p->dev, s.threads, (int)k->key[PK_BLOCKS_PER_SM]);
+    c->blocks_per_sm =
+        device_occupancy(p->dev, s.threads, MIN(c->regs, cap), c->smem);
+    if (s.persistent)
+        c->blocks_per_sm = MIN(c->blocks_per_sm, (int)k->key[PK_BLOCKS_PER_SM]);
+    set_steps(p, k, &s, MAX(n, 1), &w, c);
+    set_inflight(p, &s, &t, &w, MAX(n, 1), c);
+    set_bytes(p, &s, &t, lane_waste(&s, n), c);
+    w.stall_ns = stall_ns(p, &s, &t);
+    w.finish = (int)k->key[PK_FINISH];
+    w.outer_bytes = 2 * partial_bytes(p->f) * (double)k->key[PK_GRID_ROWS] *
+                    (double)MAX(n, 1);
+    cost_finish(p, &w, c);
+    if (c->regs > cap)
+        return arena_printf(p->arena, "needs %d registers a thread, %d allowed",
+                            c->regs, cap);
+    if (c->smem > p->dev->smem_per_block)
+        return arena_printf(p->arena,
+                            "needs %d bytes of shared memory, %d allowed",
+                            c->smem, p->dev->smem_per_block);
+    if (c->blocks_per_sm < 1)
+        return "not one block fits a multiprocessor";
+    return NULL;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Geometries of kernels without column sums: one step a block, by the number of
+ * vectors a thread holds. */
+#include "support/base.h"
+
+#include "schedulers/rowwise.h"
+
+#include "support/arena.h"
+
+enum {
+    MIN_THREADS = 128,
+    MAX_THREADS_PER_ROW = 1024,
+    LOOP_THREADS = 512,
+    MAX_ELEMENTS = 64,
+    ENOUGH_IN_FLIGHT = 96 * 1024,
+};
+
+/* True when no phase reads what an earlier one has read, and none after the
+ * first needs the columns. */
+bool
+row_reads_once(const struct problem *p)
+{
+    struct row_use u = row_use(p, NULL);
+
+    for (int phase = 1; phase < u.phases; phase++)
+        for (node_id n = 0; n < p->f->g->n_nodes; n++)
+            if (row_needs(&u, phase, n))
+                return false;
+    return true;
+}
+
+/* As many blocks as registers allow with some slack, but not more than it takes
+ * to have enough bytes in flight: the cap they imply leaves room to the
+ * assembler. */
+static int
+resident_blocks(const struct problem *p, const struct kernel_plan *k, int64_t n)
+{
+    struct plan_cost c = {0};
+    int threads = (int)k->key[PK_THREADS], blocks, enough;
+
+    rowwise_cost(p, k, n, &c);
+    blocks = device_occupancy(p->dev, threads, c.regs + c.regs / 8 + 4, c.smem);
+    if (c.bytes_per_step > 0) {
+        enough = 1 + (int)(ENOUGH_IN_FLIGHT / c.bytes_per_step);
+        blocks = MIN(blocks, MAX(enough, 2));
+    }
+    return MAX(blocks, 1);
+}
+
+static void
+add(const struct problem *p, const struct slot_shape *s,
+    const struct row_geometry *g, enum row_keep how, candidate_vec *out)
+{
+    enum scheduler_id id =
+        row_reads_once(p) ? SCHED_REDUCTION : SCHED_INNER_PERSISTENT;
+    struct candidate *c = candidate_add(p, out, id, "");
+    struct kernel_plan *k = c->plan.kernels;
+
+    row_set(k, g, g->looped ? ANY_EXTENT : s->bound);
+    if (!g->looped && !row_keep(p, c, how, false)) {
+        out->n--;
+        return;
+    }
+    c->summary = g->looped ? "looped: each phase reads the row again"
+                           : row_summary(p, c, how);
+    if (g->looped && row_reads_once(p))
+        c->summary = "looped over the row";
+    k->key[PK_BLOCKS_PER_SM] = resident_blocks(p, k, s->n);
+}
+
+static void
+add_held(const struct problem *p, const struct slot_shape *s, int vectors,
+         candidate_vec *out)
+{
+    struct row_geometry g = {.vector = s->vector, .vectors = vectors};
+    int64_t n = s->bound == ANY_EXTENT ? p->n : s->bound;
+    int groups = 1;
+
+    g.threads_per_row = row_threads((n + s->vector - 1) / s->vector, vectors);
+    if (g.threads_per_row > MAX_THREADS_PER_ROW)
+        return;
+    while (g.threads_per_row * groups < MIN_THREADS)
+        groups *= 2;
+    g.threads = g.threads_per_row * groups;
+    add(p, s, &g, KEEP_LEAVES, out);
+    if (row_reads_once(p))
+        return;
+    add(p, s, &g, KEEP_COMPUTED, out);
+    add(p, s, &g, KEEP_NOTHING, out);
+}
+
+static void
+add_looped(const struct problem *p, const struct slot_shape *s, int threads,
+           candidate_vec *out)
+{
+    struct row_geometry g = {.vector = s->vector, .looped = true};
+
+    g.threads = g.threads_per_row = threads;
+    for (g.vectors = 1; g.vectors <= 4; g.vectors *= 2)
+        if (g.vectors * s->vector <= 32)
+            add(p, s, &g, KEEP_NOTHING, out);
+}
+
+void
+row_propose_inner(const struct problem *p, const struct slot_shape *s,
+                  candidate_vec *out)
+{
+    bool any = s->bound == ANY_EXTENT && !p->n_static;
+
+    for (int v = 1; !any && v <= 8; v++)
+        if (v * s->vector <= MAX_ELEMENTS)
+            add_held(p, s, v, out);
+    for (int t = MIN_THREADS; t <= LOOP_THREADS; t *= 2)
+        add_looped(p, s, t, out);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Selection: cuts the launches of a fusion into slots, asks every strategy for
+ * candidates, ranks them by predicted time.
+ *
+ * A static column extent has one slot with the widest vector that divides it,
+ * and a scalar one when alignment is only known at launch. A symbolic extent
+ * has slots of growing bounds, so that short rows don't pay for long ones. The
+ * last slot has no guard: where no strategy takes every shape, it is
+ * fallback's. Ranking is deterministic: whole nanoseconds, ties to the smaller
+ * plan text. */
+#include "support/base.h"
+
+#include "sched/select.h"
+
+#include "sched/plan_impl.h"
+#include "sched/scheduler.h"
+#include "schedulers/select_set.h"
+#include "support/arena.h"
+#include "support/buf.h"
+
+enum {
+    MAX_SLOTS = 16,
+    PER_SUMMARY = 2, /* feasible candidates kept of one kind */
+};
+
+static const int64_t inner_bounds[] = {1024, 8192, ANY_EXTENT};
+static const int64_t inner_outer_bounds[] = {1024, 8192, 16384};
+static const int64_t scalar_bounds[] = {2048, ANY_EXTENT};
+static const int64_t any_bounds[] = {ANY_EXTENT};
+
+static int64_t
+whole_ns(const struct candidate *c)
+{
+    return (int64_t)(MIN(c->plan.cost.total_ns, 1e18) + 0.5);
+}
+
+static bool
+is_fallback(const struct candidate *c)
+{
+    return c->plan.kernels[0].scheduler == SCHED_FALLBACK;
+}
+
+static const char *
+candidate_text(struct arena *a, const struct graph *g,
+               const struct candidate *c)
+{
+    struct buf b;
+
+    buf_init(&b, a);
+    plan_print_kernel(&b, g, &c->plan.kernels[0], 0);
+    return buf_str(&b);
+}
+
+static bool
+ranks_before(struct arena *a, const struct graph *g, const struct candidate *x,
+             const struct candidate *y)
+{
+    const char *tx, *ty;
+
+    if (!x->refused != !y->refused)
+        return !x->refused;
+    if (is_fallback(x) != is_fallback(y))
+        return is_fallback(y);
+    if (whole_ns(x) != whole_ns(y))
+        return whole_ns(x) < whole_ns(y);
+    tx = candidate_text(a, g, x);
+    ty = candidate_text(a, g, y);
+    if (strlen(tx) != strlen(ty))
+        return strlen(tx) < strlen(ty);
+    return strcmp(tx, ty) < 0;
+}
+
+static void
+rank(struct arena *a, const struct graph *g, candidate_vec *v)
+{
+    for (uint32_t i = 1; i < v->n; i++) {
+        struct candidate c = v->v[i];
+        uint32_t at = i;
+
+        while (at > 0 && ranks_before(a, g, &c, &v->v[at - 1])) {
+            v->v[at] = v->v[at - 1];
+            at--;
+        }
+        v->v[at] = c;
+    }
+}
+
+/* Of one kind the best two, or one that says why none is feasible. */
+static void
+thin_out(candidate_vec *v)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < v->n; i++) {
+        uint32_t same = 0;
+
+        for (uint32_t k = 0; k < n; k++)
+            same += !strcmp(v->v[k].summary, v->v[i].summary);
+        if (same < (v->v[i].refused ? 1 : PER_SUMMARY))
+            v->v[n++] = v->v[i];
+    }
+    v->n = n;
+}
+
+static void
+cost_candidate(const struct problem *p, const struct slot_shape *s,
+               struct candidate *c)
+{
+    const struct kernel_plan *k = &c->plan.kernels[0];
+
+    c->plan.cost = (struct plan_cost){0};
+    c->refused = schedulers[k->scheduler]->cost(p, k, s->n, &c->plan.cost);
+}
+
+static void
+fill_slot(const struct problem *p, const struct slot_shape *s,
+          struct variant_slot *slot)
+{
+    candidate_vec v = {0};
+
+    for (int i = 0; i < SCHED_COUNT; i++)
+        if (!schedulers[i]->refuse(p))
+            schedulers[i]->propose(p, s, &v);
+    for (uint32_t i = 0; i < v.n; i++) {
+        v.v[i].plan.guard = slot->guard;
+        cost_candidate(p, s, &v.v[i]);
+    }
+    rank(p->arena, p->f->g, &v);
+    thin_out(&v);
+    slot->columns = s->n;
+    slot->candidates = v.v;
+    slot->n_candidates = v.n;
+    slot->chosen = 0;
+    assert(v.n > 0 && !v.v[0].refused);
+}
+
+static void
+add_slot(const struct problem *p, struct selection *sel, int vector,
+         int64_t bound)
+{
+    struct variant_slot *slot = &sel->slots[sel->n_slots];
+    struct slot_shape s = {vector, bound, p->n};
+
+    if (!p->n_static && bound != ANY_EXTENT)
+        s.n = MIN(p->n, bound);
+    for (uint32_t i = 0; i < sel->n_slots; i++)
+        if (!*sel->slots[i].guard)
+            return;
+    assert(sel->n_slots < MAX_SLOTS);
+    slot->guard = problem_guard(p, vector, bound);
+    fill_slot(p, &s, slot);
+    if (!is_fallback(&slot->candidates[0]))
+        sel->n_slots++;
+}
+
+static void
+add_slots(const struct problem *p, struct selection *sel, int vector,
+          const int64_t *bounds, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        add_slot(p, sel, vector, bounds[i]);
+}
+
+/* The fallback without a guard, unless a slot before it has none. */
+static void
+close_slots(const struct problem *p, struct selection *sel)
+{
+    struct slot_shape s = {1, ANY_EXTENT, p->n};
+    struct variant_slot *slot = &sel->slots[sel->n_slots];
+    candidate_vec v = {0};
+
+    if (sel->n_slots && !*sel->slots[sel->n_slots - 1].guard)
+        return;
+    schedulers[SCHED_FALLBACK]->propose(p, &s, &v);
+    cost_candidate(p, &s, &v.v[0]);
+    slot->guard = "";
+    slot->columns = p->n;
+    slot->candidates = v.v;
+    slot->n_candidates = v.n;
+    sel->n_slots++;
+}
+
+static int
+dividing_vector(const struct problem *p)
+{
+    int v = p->max_vector;
+
+    while (v > 1 && p->n_static && (p->n == 0 || p->n % v))
+        v /= 2;
+    return v;
+}
+
+static void
+make_slots(const struct problem *p, struct selection *sel)
+{
+    enum graph_kind kind = p->f->kind;
+    int vector = dividing_vector(p);
+    int64_t fixed[] = {MAX(p->n, 1)};
+
+    if (!p->f->axes_ok || kind == GK_OTHER)
+        return;
+    if (kind == GK_POINTWISE || kind == GK_OUTER) {
+        add_slots(p, sel, vector, any_bounds, 1);
+        add_slots(p, sel, 1, any_bounds, 1);
+    } else if (p->n_static) {
+        add_slots(p, sel, vector, fixed, 1);
+        add_slots(p, sel, 1, fixed, 1);
+    } else if (kind == GK_INNER) {
+        add_slots(p, sel, vector, inner_bounds, ARRAY_LEN(inner_bounds));
+        add_slots(p, sel, 1, scalar_bounds, ARRAY_LEN(scalar_bounds));
+    } else {
+        add_slots(p, sel, vector, inner_outer_bounds,
+                  ARRAY_LEN(inner_outer_bounds));
+        add_slots(p, sel, 1, scalar_bounds, 1);
+    }
+}
+
+static void
+collect_refusals(const struct problem *p, struct selection *sel)
+{
+    sel->refusals = NEW_ARRAY(p->arena, struct refusal, SCHED_COUNT);
+    for (int i = 0; i < SCHED_COUNT; i++) {
+        const char *why = schedulers[i]->refuse(p);
+
+        if (why)
+            sel->refusals[sel->n_refusals++] =
+                (struct refusal){(enum scheduler_id)i, why};
+    }
+}
+
+struct selection *
+select_plans(struct arena *a, const struct facts *f,
+             const struct select_options *opt, struct diag *d)
+{
+    struct selection *sel = NEW(a, struct selection);
+    struct problem p;
+
+    problem_init(a, f, opt->device, opt->hints, opt->n_hints, &p);
+    sel->facts = f;
+    sel->rows = p.m;
+    sel->floor_ns = opt->device->copy_fixed_ns +
+                    (p.bytes_in + p.bytes_out) / opt->device->dram_bytes_per_ns;
+    sel->slots = NEW_ARRAY(a, struct variant_slot, MAX_SLOTS);
+    collect_refusals(&p, sel);
+    make_slots(&p, sel);
+    close_slots(&p, sel);
+    for (uint32_t i = 0; i < opt->n_sets; i++)
+        if (!select_set(&p, sel, opt, opt->sets[i], d))
+            return NULL;
+    if (opt->n_sets && !select_check_sets(&p, sel, opt, d))
+        return NULL;
+    close_slots(&p, sel);
+    return sel;
+}
+
+struct fusion_plan *
+selection_plan(struct arena *a, const struct selection *s)
+{
+    struct fusion_plan *p = NEW(a, struct fusion_plan);
+
+    p->g = s->facts->g;
+    p->n_variants = s->n_slots;
+    p->variants = NEW_ARRAY(a, struct variant_plan, s->n_slots);
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        p->variants[i] = s->slots[i].candidates[s->slots[i].chosen].plan;
+        p->variants[i].guard = s->slots[i].guard;
+    }
+    return p;
+}
+
+bool
+selection_next(struct selection *s, uint32_t slot)
+{
+    struct variant_slot *v = &s->slots[slot];
+
+    if (v->chosen + 1 >= v->n_candidates ||
+        v->candidates[v->chosen + 1].refused)
+        return false;
+    v->chosen++;
+    return true;
+}
+
+const char *
+plan_infeasible(struct arena *a, const struct facts *f,
+                const struct kernel_plan *k, const struct device *dev,
+                struct plan_cost *ret)
+{
+    struct problem p;
+    struct plan_cost c = {0};
+    const char *why;
+    int64_t n;
+
+    problem_init(a, f, dev, NULL, 0, &p);
+    n = p.n;
+    if (!p.n_static && k->key[PK_BOUND])
+        n = MIN(n, k->key[PK_BOUND]);
+    why = schedulers[k->scheduler]->refuse(&p);
+    if (!why)
+        why = schedulers[k->scheduler]->cost(&p, k, n, &c);
+    *ret = c;
+    return why;
+}
+
+const char *
+plan_required_guard(struct arena *a, const struct facts *f,
+                    const struct kernel_plan *k)
+{
+    static const struct device none = {0};
+    struct problem p;
+
+    if (k->scheduler == SCHED_FALLBACK)
+        return "";
+    problem_init(a, f, &none, NULL, 0, &p);
+    return problem_guard(&p, (int)k->key[PK_VECTOR], k->key[PK_BOUND]);
+}

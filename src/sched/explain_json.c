@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --explain=json: the same facts as the text, one object a fusion, for
+ * programs. Times are whole nanoseconds. */
+#include "support/base.h"
+
+#include "sched/select.h"
+
+#include "sched/plan_impl.h"
+#include "support/arena.h"
+#include "support/buf.h"
+
+static int64_t
+whole(double x)
+{
+    return (int64_t)(MIN(x, 9e18) + 0.5);
+}
+
+static void
+put_string(struct buf *b, const char *key, const char *s)
+{
+    buf_printf(b, "\"%s\": ", key);
+    buf_json_string(b, s, strlen(s));
+}
+
+static void
+put_int(struct buf *b, const char *key, double v)
+{
+    buf_printf(b, "\"%s\": %" PRId64, key, whole(v));
+}
+
+static void
+put_cost(struct buf *b, const struct plan_cost *c)
+{
+    const struct {
+        const char *key;
+        double v;
+    } rows[] = {
+        {"dram_bytes", c->dram_bytes},
+        {"l2_bytes", c->l2_bytes},
+        {"smem_bytes", c->smem_bytes},
+        {"issue_slots", c->issue_slots},
+        {"bytes_held", c->bytes_held},
+        {"bytes_per_step", c->bytes_per_step},
+        {"inflight_bytes", c->inflight_bytes},
+        {"registers", c->regs},
+        {"shared_memory", c->smem},
+        {"blocks_per_sm", c->blocks_per_sm},
+        {"waves_percent", 100 * c->waves},
+        {"quantisation_percent", 100 * c->quantisation},
+        {"memory_ns", c->memory_ns},
+        {"issue_ns", c->issue_ns},
+        {"latency_ns", c->latency_ns},
+        {"finish_ns", c->finish_ns},
+        {"launch_ns", c->launch_ns},
+        {"total_ns", c->total_ns},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        buf_puts(b, ", ");
+        put_int(b, rows[i].key, rows[i].v);
+    }
+}
+
+static void
+put_keys(struct buf *b, const struct key_info *table, int n,
+         const int64_t *keys)
+{
+    for (int i = 0; i < n; i++) {
+        size_t len;
+        const char *w = key_word(&table[i], keys[i], &len);
+
+        buf_puts(b, i ? ", " : "");
+        if (table[i].words && w)
+            put_string(b, table[i].name, arena_strndup(b->arena, w, len));
+        else
+            buf_printf(b, "\"%s\": %" PRId64, table[i].name, keys[i]);
+    }
+}
+
+static void
+put_buffers(struct buf *b, const struct selection *s,
+            const struct kernel_plan *k)
+{
+    buf_puts(b, ", \"buffers\": [");
+    for (uint32_t i = 0; i < k->n_buffers; i++) {
+        const struct buffer_plan *p = &k->buffers[i];
+
+        buf_puts(b, i ? ", {" : "{");
+        put_string(b, "buffer", plan_node_name(b->arena, s->facts->g, p->node));
+        buf_puts(b, ", ");
+        put_keys(b, buffer_key_info, BK_COUNT, p->key);
+        buf_puts(b, ", ");
+        put_string(b, "reason", p->reason ? p->reason : "");
+        buf_putc(b, '}');
+    }
+    buf_putc(b, ']');
+}
+
+static void
+put_candidate(struct buf *b, const struct selection *s,
+              const struct variant_slot *slot, uint32_t i)
+{
+    const struct candidate *c = &slot->candidates[i];
+    const struct kernel_plan *k = &c->plan.kernels[0];
+
+    buf_puts(b, i ? ",\n      {" : "\n      {");
+    put_string(b, "scheduler", scheduler_name[k->scheduler]);
+    buf_puts(b, ", ");
+    put_string(b, "summary", c->summary);
+    buf_printf(b, ", \"chosen\": %s, ", i == slot->chosen ? "true" : "false");
+    if (c->refused) {
+        put_string(b, "refused", c->refused);
+        buf_puts(b, ", ");
+    } else {
+        put_int(b, "roofline_percent",
+                100 * s->floor_ns / MAX(c->plan.cost.total_ns, 1));
+        buf_puts(b, ", ");
+    }
+    buf_puts(b, "\"keys\": {");
+    put_keys(b, plan_key_info, PK_COUNT, k->key);
+    buf_putc(b, '}');
+    put_cost(b, &c->plan.cost);
+    put_buffers(b, s, k);
+    buf_putc(b, '}');
+}
+
+static void
+put_slot(struct buf *b, const struct selection *s, uint32_t index)
+{
+    const struct variant_slot *slot = &s->slots[index];
+
+    buf_puts(b, index ? ",\n    {" : "\n    {");
+    put_string(b, "guard", slot->guard);
+    buf_printf(b, ", \"columns\": %" PRId64 ", \"candidates\": [",
+               slot->columns);
+    for (uint32_t i = 0; i < slot->n_candidates; i++)
+        put_candidate(b, s, slot, i);
+    buf_puts(b, "]}");
+}
+
+static void
+put_selection(struct buf *b, const struct selection *s,
+              const struct device *dev)
+{
+    buf_putc(b, '{');
+    put_string(b, "fusion", s->facts->g->name);
+    buf_puts(b, ", ");
+    put_string(b, "device", dev->name);
+    buf_puts(b, ", ");
+    put_int(b, "floor_ns", s->floor_ns);
+    buf_printf(b, ", \"rows\": %" PRId64 ",\n  \"refusals\": [", s->rows);
+    for (uint32_t i = 0; i < s->n_refusals; i++) {
+        buf_puts(b, i ? ", {" : "{");
+        put_string(b, "scheduler", scheduler_name[s->refusals[i].scheduler]);
+        buf_puts(b, ", ");
+        put_string(b, "why", s->refusals[i].why);
+        buf_putc(b, '}');
+    }
+    buf_puts(b, "],\n  \"variants\": [");
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        put_slot(b, s, i);
+    buf_puts(b, "]}");
+}
+
+void
+explain_json(struct buf *b, const struct selection *const *s, uint32_t n,
+             const struct device *dev)
+{
+    buf_putc(b, '[');
+    for (uint32_t i = 0; i < n; i++) {
+        buf_puts(b, i ? ",\n" : "");
+        put_selection(b, s[i], dev);
+    }
+    buf_puts(b, "]\n");
+}
