@@ -82,12 +82,13 @@ fetch(int (*size)(program, size_t *), int (*get)(program, char *), program p,
 int
 main(int argc, char **argv)
 {
-    const char *options[16] = {NULL, "--ptxas-options=-v", "--std=c++17"};
+    const char *options[16] = {NULL, "--ptxas-options=-v", "--std=c++17",
+                               "--disable-warnings"};
     size_t n_ptx, n_cubin, n_log;
     struct nvrtc n;
     char arch[32], *text, *ptx, *cubin, *log;
     program p;
-    int count = 3, status;
+    int count = 4, status;
 
     if (argc < 4 || argc > 16) {
         fputs("usage: nvrtc_once LIBNVRTC FILE.cu sm_XX [OPTION...]\n", stderr);

@@ -75,9 +75,13 @@ run_nvcc(struct arena *a, const char *nvcc, const char *folder,
          const struct cuda_request *req)
 {
     VEC(char *) argv = {0};
-    static const char *const fixed[] = {"-cubin",        "-o",
-                                        "kernels.cubin", "--keep",
-                                        "-std=c++17",    "--ptxas-options=-v"};
+    static const char *const fixed[] = {"-cubin",
+                                        "-o",
+                                        "kernels.cubin",
+                                        "--keep",
+                                        "-std=c++17",
+                                        "--ptxas-options=-v",
+                                        "--disable-warnings"};
 
     VEC_PUSH(a, &argv, arena_strdup(a, nvcc));
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++)

@@ -325,6 +325,7 @@ set_options(struct arena *a, const struct cuda_request *req,
     ret[n++] = arena_printf(a, "-arch=sm_%d", req->arch);
     ret[n++] = "--ptxas-options=-v";
     ret[n++] = "--std=c++17";
+    ret[n++] = "--disable-warnings"; /* of functions a text does not use */
     if (req->fast_math)
         ret[n++] = "--use_fast_math";
     if (req->no_fmad)

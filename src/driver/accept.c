@@ -18,7 +18,7 @@
 #include "support/diag.h"
 
 /* What the range reduction of sin, cos and tan may keep on the stack. */
-enum { MAX_TRIES = 4, RANGE_REDUCTION_BYTES = 64 };
+enum { MAX_TRIES = 4, RANGE_REDUCTION_BYTES = 64, MAX_LOG_LINES = 60 };
 
 static const struct span nowhere = {0};
 
@@ -60,6 +60,21 @@ run_nvrtc(struct pipeline *p, const struct cuda_request *req,
     return nvrtc_compile(p->arena, *library, req, &p->result, ret_why);
 }
 
+/* The compiler's words, a note a line. */
+static void
+note_log(struct pipeline *p)
+{
+    const char *log = p->result.log;
+
+    for (int i = 0; i < MAX_LOG_LINES && *log; i++) {
+        size_t n = strcspn(log, "\n");
+
+        if (n)
+            diag_note(p->diag, nowhere, "%.*s", (int)n, log);
+        log += n + (log[n] == '\n');
+    }
+}
+
 static bool
 refused(struct pipeline *p)
 {
@@ -67,7 +82,7 @@ refused(struct pipeline *p)
 
     diag_report(p->diag, DIAG_COMPILER_REJECTED, nowhere,
                 kept ? kept : "(nowhere: it could not be written)");
-    diag_note(p->diag, nowhere, "%s", p->result.log);
+    note_log(p);
     return false;
 }
 
