@@ -133,10 +133,10 @@ binary(struct buf *b, const struct kexpr *e, int outer)
 }
 
 static const char *
-same_name(void *data, const char *name)
+variable(void *data, const char *symbol)
 {
     (void)data;
-    return name;
+    return kernel_symbol_variable(symbol);
 }
 
 void
@@ -161,7 +161,7 @@ cuda_expr(struct buf *b, const struct kexpr *e, int outer)
         break;
     case KE_SYM:
         buf_putc(b, '(');
-        sym_print_c(b, e->sym, same_name, NULL);
+        sym_print_c(b, e->sym, variable, NULL);
         buf_putc(b, ')');
         break;
     case KE_OP:

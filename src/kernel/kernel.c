@@ -86,6 +86,12 @@ ke_elem(struct arena *a, const struct kexpr *array, const struct kexpr *index)
     return e;
 }
 
+const char *
+kernel_symbol_variable(const char *symbol)
+{
+    return symbol[0] == '$' ? symbol + 1 : symbol;
+}
+
 const struct kexpr *
 ke_sym(struct arena *a, const struct sym *s)
 {
@@ -97,7 +103,7 @@ ke_sym(struct arena *a, const struct sym *s)
     if (sym_is_int(s, &v))
         return ke_int(a, v);
     if (sym_is_name(s, &name))
-        return ke_var(a, name);
+        return ke_var(a, kernel_symbol_variable(name));
     e = expr_new(a, KE_SYM);
     e->sym = s;
     return e;

@@ -16,7 +16,7 @@ enum kexpr_kind {
     KE_CONST, /* value of dtype, exact */
     KE_VAR,   /* a variable or parameter by name */
     KE_ELEM,  /* args[0] [ args[1] ] */
-    KE_SYM,   /* a sym whose symbols are variables of the same name */
+    KE_SYM,   /* a sym; symbol "$x" is variable x, other names have no "$" */
     KE_OP,    /* op row on args, at compute type dtype */
     KE_CAST,  /* args[0] from dtype `from` to dtype */
     KE_CALL,  /* name(args...) : a primitive of templates/ */
@@ -94,6 +94,8 @@ const struct kexpr *ke_const_float(struct arena *a, enum dtype t, double v);
 const struct kexpr *ke_var(struct arena *a, const char *name);
 const struct kexpr *ke_elem(struct arena *a, const struct kexpr *array,
                             const struct kexpr *index);
+/* Symbols of s are variables of the kernel. A symbol may begin with '$', which
+ * no name of a program does; the variable's name is the rest. */
 const struct kexpr *ke_sym(struct arena *a, const struct sym *s);
 const struct kexpr *ke_op(struct arena *a, enum op op, enum dtype compute,
                           uint32_t n, const struct kexpr *const *args);
@@ -127,6 +129,8 @@ struct kbuild kb_if(struct kbuild *k, const struct kexpr *cond);
 struct kbuild kb_else(struct kbuild *k);
 void kb_return(struct kbuild *k);
 
+/* The name of the variable that a symbol of a KE_SYM stands for. */
+const char *kernel_symbol_variable(const char *symbol);
 /* How tightly a C operator binds: larger is tighter; 0 for an unknown one. */
 int kernel_precedence(const char *c_operator);
 

@@ -47,6 +47,13 @@ print_bin(struct buf *b, const struct kexpr *e, int outer)
         buf_putc(b, ')');
 }
 
+static const char *
+variable(void *data, const char *symbol)
+{
+    (void)data;
+    return kernel_symbol_variable(symbol);
+}
+
 static void
 print_expr(struct buf *b, const struct kexpr *e, int outer)
 {
@@ -68,7 +75,7 @@ print_expr(struct buf *b, const struct kexpr *e, int outer)
         break;
     case KE_SYM:
         buf_putc(b, '(');
-        sym_print(b, e->sym);
+        sym_print_c(b, e->sym, variable, NULL);
         buf_putc(b, ')');
         break;
     case KE_OP:

@@ -63,6 +63,7 @@ check_symbol(void *data, const char *name)
 {
     struct check *c = data;
 
+    name = kernel_symbol_variable(name);
     if (!in_sight(c, name))
         fail(c, "used but not declared:", name);
 }

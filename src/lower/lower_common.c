@@ -8,34 +8,56 @@
 #include "support/arena.h"
 #include "support/buf.h"
 
+#include <stdlib.h>
+
 /* --- names ---------------------------------------------------------------- */
 
-static bool
-is_unique(const struct graph *g, node_id n, const char *name)
+struct named {
+    const char *name;
+    node_id node;
+};
+
+static int
+compare_names(const void *x, const void *y)
 {
-    for (node_id i = 0; i < g->n_nodes; i++)
-        if (i != n && g->nodes[i].name && strcmp(g->nodes[i].name, name) == 0)
-            return false;
-    return true;
+    const struct named *a = x, *b = y;
+    int order = strcmp(a->name, b->name);
+
+    return order ? order : (a->node > b->node) - (a->node < b->node);
 }
 
 /* A number comes first where the name alone won't do: names don't begin with a
  * digit, so the result can't be another node's. */
+static void
+name_nodes(struct lower *ctx)
+{
+    uint32_t n = 0, all = ctx->g->n_nodes;
+    struct named *v = NEW_ARRAY(ctx->arena, struct named, all + 1);
+
+    ctx->names = NEW_ARRAY(ctx->arena, const char *, all + 1);
+    for (node_id i = 0; i < all; i++) {
+        if (ctx->g->nodes[i].name)
+            v[n++] = (struct named){ctx->g->nodes[i].name, i};
+        else
+            ctx->names[i] = arena_printf(ctx->arena, "%u", i);
+    }
+    qsort(v, n, sizeof(*v), compare_names);
+    for (uint32_t i = 0; i < n; i++) {
+        bool shared = (i > 0 && strcmp(v[i].name, v[i - 1].name) == 0) ||
+                      (i + 1 < n && strcmp(v[i].name, v[i + 1].name) == 0);
+
+        ctx->names[v[i].node] =
+            shared ? arena_printf(ctx->arena, "%u_%s", v[i].node, v[i].name)
+                   : v[i].name;
+    }
+}
+
 const char *
 lower_node_name(struct lower *ctx, node_id n)
 {
-    const char *name = graph_node(ctx->g, n)->name;
-
+    assert(n < ctx->g->n_nodes);
     if (!ctx->names)
-        ctx->names = NEW_ARRAY(ctx->arena, const char *, ctx->g->n_nodes);
-    if (ctx->names[n])
-        return ctx->names[n];
-    if (!name)
-        ctx->names[n] = arena_printf(ctx->arena, "%u", n);
-    else if (is_unique(ctx->g, n, name))
-        ctx->names[n] = name;
-    else
-        ctx->names[n] = arena_printf(ctx->arena, "%u_%s", n, name);
+        name_nodes(ctx);
     return ctx->names[n];
 }
 

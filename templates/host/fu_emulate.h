@@ -604,6 +604,7 @@ fu_emu_kernel(unsigned index)
 #include "math.cuh"
 #include "order.cuh"
 #include "prim.cuh"
+#include "reduce.cuh"
 #include "special.cuh"
 #include "storage.cuh"
 

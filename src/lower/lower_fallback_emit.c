@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower_fallback_emit: the values of one kernel, written in straight line.
+ *
+ * A value is a node at an index under a guard. The walk from a result to what
+ * it needs keeps its own stack, since a program may be 100,000 statements deep.
+ * All arithmetic is harmless on any operand; only loads touch memory, so where
+ * a join chooses between operands, the loads of the one not chosen are guarded
+ * and the choice is made among values. */
+#include "support/base.h"
+
+#include "lower/lower_fallback.h"
+
+#include "support/arena.h"
+
+void
+fb_scope_init(struct fb_scope *s, struct fb *fb, struct lowered_kernel *lk,
+              struct kbuild b, node_id root)
+{
+    *s = (struct fb_scope){.fb = fb, .lk = lk, .b = b, .root = root};
+    s->by_node = NEW_ARRAY(fb->a, struct fb_instance *, fb->g->n_nodes + 1);
+}
+
+/* --- indices as kernel expressions ---------------------------------------- */
+
+const struct sym *
+fb_variable(struct fb *fb, const char *name)
+{
+    return sym_name(fb->syms, arena_printf(fb->a, "$%s", name));
+}
+
+static const struct sym *
+as_argument(void *data, const char *name)
+{
+    struct fb_scope *s = data;
+    const struct kexpr *e;
+
+    if (name[0] == '$')
+        return NULL;
+    e = lower_sym(s->fb->ctx, s->lk, sym_name(s->fb->syms, name));
+    assert(e->kind == KE_VAR);
+    return fb_variable(s->fb, e->name);
+}
+
+const struct kexpr *
+fb_sym(struct fb_scope *s, const struct sym *x)
+{
+    const struct sym *in_kernel = sym_subst(s->fb->syms, x, as_argument, s);
+
+    assert(in_kernel);
+    return ke_sym(s->fb->a, in_kernel);
+}
+
+void
+fb_split(struct fb_scope *s, const struct kexpr *linear, const char *prefix,
+         int rank, const struct sym *const *dims, const struct sym **idx)
+{
+    struct arena *a = s->fb->a;
+    int first = 0;
+    int64_t v;
+
+    while (first < rank && sym_is_int(dims[first], &v) && v == 1)
+        first++;
+    for (int d = rank; d-- > 0;) {
+        const char *name = arena_printf(a, "%s%d", prefix, d);
+        const struct kexpr *e;
+
+        idx[d] = sym_int(s->fb->syms, 0);
+        if (sym_is_int(dims[d], &v) && v <= 1)
+            continue;
+        idx[d] = fb_variable(s->fb, name);
+        if (d == first) {
+            kb_let(&s->b, "fu_i64", name, linear);
+            continue;
+        }
+        e = fb_sym(s, dims[d]);
+        kb_let(&s->b, "fu_i64", name, ke_bin(a, "%", linear, e));
+        linear = kb_let(&s->b, "fu_i64", arena_printf(a, "%s%dq", prefix, d),
+                        ke_bin(a, "/", linear, e));
+    }
+}
+
+const struct sym *
+fb_offset(struct fb *fb, int rank, const struct sym *const *dims,
+          const struct sym *const *strides, const struct sym *const *idx)
+{
+    const struct sym *row_major[MAX_RANK];
+    const struct sym *at = sym_int(fb->syms, 0);
+
+    graph_row_major(fb->syms, rank, dims, row_major);
+    for (int d = 0; d < rank; d++)
+        at = sym_add(
+            fb->syms, at,
+            sym_mul(fb->syms, idx[d], strides ? strides[d] : row_major[d]));
+    return at;
+}
+
+const struct sym *
+fb_total(struct fb *fb, int rank, const struct sym *const *dims)
+{
+    const struct sym *n = sym_int(fb->syms, 1);
+
+    for (int d = 0; d < rank; d++)
+        n = sym_mul(fb->syms, n, dims[d]);
+    return n;
+}
+
+/* --- workspace ------------------------------------------------------------ */
+
+enum dtype
+fb_cut_type(const struct fb *fb, node_id n)
+{
+    const struct node *nd = graph_node(fb->g, n);
+
+    if (op_info[nd->op].class != OC_REDUCE)
+        return dtype_compute(nd->dtype);
+    if (op_info[nd->op].flags & OPF_ARG_INDEX)
+        return DT_I64;
+    return lower_accumulator(fb->g, n);
+}
+
+const struct kexpr *
+fb_workspace(struct fb *fb, struct lowered_kernel *lk, node_id n, bool writes)
+{
+    const struct node *nd = graph_node(fb->g, n);
+    enum dtype t = fb_cut_type(fb, n);
+    const struct sym *bytes =
+        sym_mul(fb->syms, fb_total(fb, nd->rank, nd->dims),
+                sym_int(fb->syms, dtype_info[t].bytes));
+
+    return lower_workspace(fb->ctx, lk,
+                           arena_printf(fb->a, "v%u_cut_%s", fb->variant,
+                                        lower_node_name(fb->ctx, n)),
+                           t, bytes, writes);
+}
+
+/* --- guards --------------------------------------------------------------- */
+
+static bool
+holds_cond(const struct fb_guard *g, const struct sym *e)
+{
+    for (uint32_t i = 0; g && i < g->conds.n; i++)
+        if (g->conds.v[i] == e)
+            return true;
+    return false;
+}
+
+static bool
+same_conds(const struct fb_guard *x, const struct fb_guard *y)
+{
+    if (x->conds.n != y->conds.n)
+        return false;
+    for (uint32_t i = 0; i < x->conds.n; i++)
+        if (!holds_cond(y, x->conds.v[i]))
+            return false;
+    return true;
+}
+
+static void
+add_cond(struct fb *fb, struct fb_guard *g, const struct sym *e)
+{
+    int64_t least;
+
+    if (sym_lower_bound(fb->syms, e, &least) && least >= 0)
+        return;
+    if (!holds_cond(g, e))
+        VEC_PUSH(fb->a, &g->conds, e);
+}
+
+static const struct kexpr *
+guard_expr(struct fb_scope *s, const struct fb_guard *g)
+{
+    struct arena *a = s->fb->a;
+    uint32_t known = g->parent ? g->parent->conds.n : 0;
+    const struct kexpr *all = g->parent ? g->parent->var : NULL;
+
+    for (uint32_t i = known; i < g->conds.n; i++) {
+        const struct kexpr *c =
+            ke_bin(a, ">=", fb_sym(s, g->conds.v[i]), ke_int(a, 0));
+
+        all = all ? ke_bin(a, "&&", all, c) : c;
+    }
+    return all;
+}
+
+/* The guard that also demands `from <= i < to`, declared when new. */
+static const struct fb_guard *
+guard_within(struct fb_scope *s, const struct fb_guard *parent,
+             struct fb_guard *g)
+{
+    struct fb *fb = s->fb;
+
+    if (g->conds.n == (parent ? parent->conds.n : 0))
+        return parent;
+    for (uint32_t i = 0; i < s->guards.n; i++)
+        if (same_conds(s->guards.v[i], g))
+            return s->guards.v[i];
+    g->var = kb_let(&s->b, "bool", arena_printf(fb->a, "g%u", s->guards.n),
+                    guard_expr(s, g));
+    VEC_PUSH(fb->a, &s->guards, g);
+    return g;
+}
+
+static struct fb_guard *
+guard_start(struct fb *fb, const struct fb_guard *parent)
+{
+    struct fb_guard *g = NEW(fb->a, struct fb_guard);
+
+    g->parent = parent;
+    for (uint32_t i = 0; parent && i < parent->conds.n; i++)
+        VEC_PUSH(fb->a, &g->conds, parent->conds.v[i]);
+    return g;
+}
+
+static void
+guard_range(struct fb *fb, struct fb_guard *g, const struct sym *i,
+            const struct sym *extent)
+{
+    add_cond(fb, g, i);
+    add_cond(
+        fb, g,
+        sym_sub(fb->syms, sym_sub(fb->syms, extent, sym_int(fb->syms, 1)), i));
+}
+
+/* --- instances ------------------------------------------------------------ */
+
+static struct fb_instance *
+find(struct fb_scope *s, node_id n, const struct sym *const *idx,
+     const struct fb_guard *guard)
+{
+    int rank = graph_node(s->fb->g, n)->rank;
+
+    for (struct fb_instance *i = s->by_node[n]; i; i = i->next) {
+        bool same = i->guard == guard;
+
+        for (int d = 0; d < rank && same; d++)
+            same = i->idx[d] == idx[d];
+        if (same)
+            return i;
+    }
+    return NULL;
+}
+
+static struct fb_instance *
+instance(struct fb_scope *s, node_id n, const struct sym *const *idx,
+         const struct fb_guard *guard)
+{
+    struct arena *a = s->fb->a;
+    struct fb_instance *i = find(s, n, idx, guard);
+    uint32_t k = 0;
+
+    if (i)
+        return i;
+    for (i = s->by_node[n]; i; i = i->next)
+        k++;
+    i = NEW(a, struct fb_instance);
+    i->node = n;
+    for (int d = 0; d < graph_node(s->fb->g, n)->rank; d++) {
+        assert(idx[d]);
+        i->idx[d] = idx[d];
+    }
+    i->guard = guard;
+    i->name = k ? arena_printf(a, "v%u_%s", k, lower_node_name(s->fb->ctx, n))
+                : arena_printf(a, "v_%s", lower_node_name(s->fb->ctx, n));
+    i->next = s->by_node[n];
+    s->by_node[n] = i;
+    VEC_PUSH(a, &s->all, i);
+    s->too_large |= s->all.n > FB_MAX_INSTANCES;
+    return i;
+}
+
+static bool
+is_at_hand(const struct fb_scope *s, const struct fb_instance *i)
+{
+    const struct node *n = graph_node(s->fb->g, i->node);
+
+    return op_info[n->op].class == OC_LEAF ||
+           (s->fb->cut[i->node] && i->node != s->root);
+}
+
+static void
+set_deps(struct fb_scope *s, struct fb_instance *i, uint32_t n)
+{
+    i->n_deps = n;
+    i->deps = NEW_ARRAY(s->fb->a, struct fb_instance *, n);
+    i->chosen = NEW_ARRAY(s->fb->a, const struct kexpr *, n);
+}
+
+static void
+expand_view(struct fb_scope *s, struct fb_instance *i)
+{
+    const struct node *n = graph_node(s->fb->g, i->node);
+    const struct sym *idx[MAX_RANK], *by = n->start[0];
+    bool dynamic = n->op == OP_SELECT_INDEX && n->n_args > 1;
+
+    set_deps(s, i, dynamic ? 2 : 1);
+    if (dynamic) {
+        i->deps[1] = instance(s, n->args[1], NULL, i->guard);
+        by = fb_variable(s->fb, i->deps[1]->name);
+    }
+    fb_view_index(s->fb, i->node, i->idx, by, idx);
+    i->deps[0] = instance(s, n->args[0], idx, i->guard);
+}
+
+static void
+expand_pad(struct fb_scope *s, struct fb_instance *i)
+{
+    const struct node *n = graph_node(s->fb->g, i->node);
+    const struct node *arg = graph_node(s->fb->g, n->args[0]);
+    struct fb_guard *g = guard_start(s->fb, i->guard);
+    const struct sym *idx[MAX_RANK];
+    const struct fb_guard *inside;
+
+    for (int d = 0; d < n->rank; d++) {
+        idx[d] = sym_sub(s->fb->syms, i->idx[d], n->start[d]);
+        guard_range(s->fb, g, idx[d], arg->dims[d]);
+    }
+    inside = guard_within(s, i->guard, g);
+    set_deps(s, i, 2);
+    i->deps[0] = instance(s, n->args[0], idx, inside);
+    i->deps[1] = instance(s, n->args[1], NULL, i->guard);
+    i->chosen[0] = inside ? inside->var : ke_const_int(s->fb->a, DT_BOOL, 1);
+}
+
+static void
+expand_cat(struct fb_scope *s, struct fb_instance *i)
+{
+    struct fb *fb = s->fb;
+    const struct node *n = graph_node(fb->g, i->node);
+    const struct sym *idx[MAX_RANK], *start = sym_int(fb->syms, 0);
+
+    set_deps(s, i, n->n_args);
+    memcpy(idx, i->idx, sizeof(idx));
+    for (uint32_t k = 0; k < n->n_args; k++) {
+        const struct sym *extent = graph_node(fb->g, n->args[k])->dims[n->dim];
+        struct fb_guard *g = guard_start(fb, i->guard);
+        const struct fb_guard *inside;
+
+        idx[n->dim] = sym_sub(fb->syms, i->idx[n->dim], start);
+        guard_range(fb, g, idx[n->dim], extent);
+        inside = guard_within(s, i->guard, g);
+        i->deps[k] = instance(s, n->args[k], idx, inside);
+        i->chosen[k] = inside ? inside->var : ke_const_int(fb->a, DT_BOOL, 1);
+        start = sym_add(fb->syms, start, extent);
+    }
+}
+
+static void
+expand_pointwise(struct fb_scope *s, struct fb_instance *i)
+{
+    const struct node *n = graph_node(s->fb->g, i->node);
+
+    set_deps(s, i, n->n_args);
+    for (uint32_t k = 0; k < n->n_args; k++)
+        i->deps[k] = instance(s, n->args[k], i->idx, i->guard);
+}
+
+static void
+expand(struct fb_scope *s, struct fb_instance *i)
+{
+    const struct node *n = graph_node(s->fb->g, i->node);
+    enum op_class class = op_info[n->op].class;
+
+    if (is_at_hand(s, i))
+        return;
+    if (class == OC_VIEW)
+        expand_view(s, i);
+    else if (class == OC_JOIN && n->op == OP_PAD)
+        expand_pad(s, i);
+    else if (class == OC_JOIN)
+        expand_cat(s, i);
+    else if (class == OC_POINTWISE || class == OC_CAST)
+        expand_pointwise(s, i);
+    else
+        BUG("fallback can't write '%s'", op_info[n->op].name);
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+static const struct kexpr *
+zero_value(struct fb *fb, enum dtype t)
+{
+    return dtype_is_float(t) ? ke_const_float(fb->a, t, 0)
+                             : ke_const_int(fb->a, t, 0);
+}
+
+/* p[offset], or 0 where the guard doesn't hold. */
+static const struct kexpr *
+write_load(struct fb_scope *s, const struct fb_instance *i, enum dtype t,
+           const struct kexpr *p, const struct sym *offset)
+{
+    struct fb *fb = s->fb;
+    const struct kexpr *x = ke_call(fb->a, "fu_load", NULL, 2, p,
+                                    fb_sym(s, offset)),
+                       *v;
+    struct kbuild in;
+
+    if (!i->guard)
+        return kb_let(&s->b, dtype_info[t].reg, i->name, x);
+    v = kb_var(&s->b, dtype_info[t].reg, i->name, zero_value(fb, t));
+    in = kb_if(&s->b, i->guard->var);
+    kb_assign(&in, v, x);
+    return v;
+}
+
+static const struct kexpr *
+write_input(struct fb_scope *s, const struct fb_instance *i)
+{
+    struct fb *fb = s->fb;
+    const struct node *n = graph_node(fb->g, i->node);
+    const struct param *p = &fb->g->params[n->param];
+    struct fb_load load = {
+        (int)n->param, fb_offset(fb, p->rank, p->dims,
+                                 p->has_strides ? p->strides : NULL, i->idx)};
+
+    VEC_PUSH(fb->a, &s->loads, load);
+    return write_load(s, i, n->dtype, lower_input(fb->ctx, s->lk, load.param),
+                      load.offset);
+}
+
+static const struct kexpr *
+write_cut(struct fb_scope *s, const struct fb_instance *i)
+{
+    struct fb *fb = s->fb;
+    const struct node *n = graph_node(fb->g, i->node);
+    enum dtype t = fb_cut_type(fb, i->node);
+    const struct kexpr *x =
+        write_load(s, i, t, fb_workspace(fb, s->lk, i->node, false),
+                   fb_offset(fb, n->rank, n->dims, NULL, i->idx));
+
+    return lower_convert(fb->ctx, t, n->dtype, x);
+}
+
+static const struct kexpr *
+write_leaf(struct fb_scope *s, const struct fb_instance *i)
+{
+    struct fb *fb = s->fb;
+    const struct node *n = graph_node(fb->g, i->node);
+
+    if (n->op == OP_INPUT)
+        return write_input(s, i);
+    if (n->op == OP_IOTA)
+        return kb_let(&s->b, dtype_info[n->dtype].reg, i->name,
+                      lower_convert(fb->ctx, DT_I64, n->dtype,
+                                    lower_wide(fb->ctx, fb_sym(s, i->idx[0]))));
+    if (n->op == OP_CONST && dtype_is_float(n->dtype))
+        return lower_node_expr(fb->ctx, s->lk, i->node, NULL);
+    return kb_let(&s->b, dtype_info[n->dtype].reg, i->name,
+                  lower_node_expr(fb->ctx, s->lk, i->node, NULL));
+}
+
+/* The last dep that is chosen by none else, then each that is chosen. */
+static const struct kexpr *
+write_join(struct fb_scope *s, const struct fb_instance *i)
+{
+    struct fb *fb = s->fb;
+    enum dtype t = graph_node(fb->g, i->node)->dtype;
+    const struct kexpr *v = NULL;
+
+    for (uint32_t k = i->n_deps; k-- > 0;) {
+        const struct kexpr *x =
+            lower_convert(fb->ctx, graph_node(fb->g, i->deps[k]->node)->dtype,
+                          t, i->deps[k]->value);
+        struct kbuild in;
+
+        if (!v) {
+            v = kb_var(&s->b, dtype_info[t].reg, i->name, x);
+            continue;
+        }
+        in = kb_if(&s->b, i->chosen[k]);
+        kb_assign(&in, v, x);
+    }
+    return v;
+}
+
+static const struct kexpr *
+write_value(struct fb_scope *s, const struct fb_instance *i)
+{
+    struct fb *fb = s->fb;
+    const struct node *n = graph_node(fb->g, i->node);
+    const struct kexpr *args[4];
+
+    if (op_info[n->op].class == OC_LEAF)
+        return write_leaf(s, i);
+    if (is_at_hand(s, i))
+        return write_cut(s, i);
+    if (op_info[n->op].class == OC_VIEW && n->rank > 0)
+        return i->deps[0]->value;
+    if (op_info[n->op].class == OC_VIEW) /* it may be an index by its name */
+        return kb_let(&s->b, dtype_info[n->dtype].reg, i->name,
+                      i->deps[0]->value);
+    if (op_info[n->op].class == OC_JOIN)
+        return write_join(s, i);
+    assert(i->n_deps <= ARRAY_LEN(args));
+    for (uint32_t k = 0; k < i->n_deps; k++)
+        args[k] = i->deps[k]->value;
+    return kb_let(&s->b, dtype_info[n->dtype].reg, i->name,
+                  lower_node_expr(fb->ctx, s->lk, i->node, args));
+}
+
+const struct kexpr *
+fb_value(struct fb_scope *s, node_id node, const struct sym *const *idx)
+{
+    VEC(struct fb_instance *) stack = {0};
+    struct fb_instance *root = instance(s, node, idx, NULL);
+
+    VEC_PUSH(s->fb->a, &stack, root);
+    while (stack.n && !s->too_large) {
+        struct fb_instance *i = stack.v[stack.n - 1];
+
+        if (i->value) {
+            stack.n--;
+        } else if (!i->open) {
+            i->open = true;
+            expand(s, i);
+            for (uint32_t k = 0; k < i->n_deps; k++)
+                if (!i->deps[k]->value)
+                    VEC_PUSH(s->fb->a, &stack, i->deps[k]);
+        } else {
+            i->value = write_value(s, i);
+            stack.n--;
+        }
+    }
+    return s->too_large ? NULL : root->value;
+}
