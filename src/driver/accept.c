@@ -217,6 +217,8 @@ reject(struct pipeline *p, struct unit *u, uint32_t v, unsigned bytes)
             VEC_PUSH(p->arena, &p->rejected, r);
             diag_report(p->diag, DIAG_PLAN_REJECTED, nowhere, (int)r.candidate,
                         bytes, compiler_name(p), (int)slot->chosen + 1);
+            diag_note(p->diag, nowhere, "in variant %u of '%s'", v,
+                      u->simple->name);
             return true;
         }
     }
