@@ -125,7 +125,7 @@ struct value build_power(struct build *b, const struct value *x,
                          const struct value *y, struct span where);
 /* NumPy's rule over n values; false after a report. */
 bool build_broadcast_shape(struct build *b, const struct value *vs, uint32_t n,
-                           struct span where, struct shape *ret);
+                           struct shape *ret);
 /* v with exactly the shape s, to which it broadcasts. */
 struct value build_expand(struct build *b, const struct value *v,
                           const struct shape *s);

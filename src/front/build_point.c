@@ -165,44 +165,66 @@ compute_type(struct build *b, enum op op, const struct value *vs, uint32_t n,
 
 /* --- shapes -------------------------------------------------------------- */
 
-static struct value
-mismatch(struct build *b, const struct value *l, const struct value *r, int d,
-         struct span where)
+/* True when the vector's extent is another one of the tensor's: it is meant to
+ * run along that. */
+static bool
+runs_along(const struct shape *vector, const struct shape *tensor)
+{
+    for (int d = 0; vector->rank == 1 && d < tensor->rank - 1; d++) {
+        if (sym_equal(vector->dims[0], tensor->dims[d]))
+            return true;
+    }
+    return false;
+}
+
+static void
+suggest(struct build *b, const struct value *l, const struct value *r,
+        const struct sym *a, const struct sym *c)
+{
+    struct shape ls = build_shape(b, l), rs = build_shape(b, r);
+    const struct value *vector = runs_along(&ls, &rs)   ? l
+                                 : runs_along(&rs, &ls) ? r
+                                                        : NULL;
+    struct span where = span_join(l->span, r->span);
+    int64_t k;
+
+    if (vector)
+        diag_help(b->diag, vector->span,
+                  "if %s runs along the rows, write %s[:, None]",
+                  vector->name ? build_subject(b, vector) : "it",
+                  vector->name ? vector->name : "(...)");
+    else if (sym_is_int(a, &k) != sym_is_int(c, &k))
+        diag_help(b->diag, where,
+                  "'%s' and '%s' are equal only when bound with -D or "
+                  "required equal: requires %s == %s",
+                  build_sym_text(b, a), build_sym_text(b, c),
+                  build_sym_text(b, a), build_sym_text(b, c));
+    else if (!sym_is_int(a, &k))
+        diag_help(b->diag, where,
+                  "only an extent written 1 stretches; if both are always "
+                  "equal, add: requires %s == %s",
+                  build_sym_text(b, a), build_sym_text(b, c));
+}
+
+static void
+mismatch(struct build *b, const struct value *l, const struct value *r, int d)
 {
     struct shape ls = build_shape(b, l), rs = build_shape(b, r);
     const struct sym *a = ls.dims[ls.rank - d], *c = rs.dims[rs.rank - d];
-    const struct value *low = ls.rank < rs.rank ? l : r;
-    int low_rank = MIN(ls.rank, rs.rank);
-    const char *an = build_sym_text(b, a), *cn = build_sym_text(b, c);
-    int64_t k;
 
     if (!build_fresh(b, DIAG_SHAPE_MISMATCH, l->span))
-        return build_poison(where);
+        return;
     diag_report(b->diag, DIAG_SHAPE_MISMATCH, l->span, build_shape_text(b, &ls),
                 build_shape_text(b, &rs),
-                arena_printf(b->arena, "'%s' is not '%s'", an, cn));
+                arena_printf(b->arena, "'%s' is not '%s'", build_sym_text(b, a),
+                             build_sym_text(b, c)));
     diag_secondary(b->diag, r->span);
     if (l->name && l->declared.src)
         diag_note(b->diag, l->declared, "'%s' declared here", l->name);
     if (r->name && r->declared.src)
         diag_note(b->diag, r->declared, "'%s' declared here", r->name);
-    if (ls.rank != rs.rank && low_rank == 1)
-        diag_help(b->diag, low->span,
-                  "if %s runs along the rows, write %s[:, None]",
-                  low->name ? build_subject(b, low) : "it",
-                  low->name ? low->name : "(...)");
-    else if (sym_is_int(a, &k) != sym_is_int(c, &k))
-        diag_help(b->diag, where,
-                  "extents are equal when bound with -D or required equal: "
-                  "requires %s == %s",
-                  an, cn);
-    else if (!sym_is_int(a, &k))
-        diag_help(b->diag, where,
-                  "only an extent written 1 stretches; if both are always "
-                  "equal, add: requires %s == %s",
-                  an, cn);
+    suggest(b, l, r, a, c);
     build_trace(b);
-    return build_poison(where);
 }
 
 /* One dimension, counted 1.. from the right, over all operands. */
@@ -230,7 +252,7 @@ broadcast_dim(struct build *b, const struct value *vs, uint32_t n, int d,
             from = &vs[i];
             stretch = stretches;
         } else if (!stretches) {
-            mismatch(b, from, &vs[i], d, span_join(from->span, vs[i].span));
+            mismatch(b, from, &vs[i], d);
             return false;
         }
     }
@@ -242,9 +264,8 @@ broadcast_dim(struct build *b, const struct value *vs, uint32_t n, int d,
 
 bool
 build_broadcast_shape(struct build *b, const struct value *vs, uint32_t n,
-                      struct span where, struct shape *ret)
+                      struct shape *ret)
 {
-    (void)where;
     *ret = (struct shape){0};
     for (uint32_t i = 0; i < n; i++) {
         if (vs[i].kind == V_NODE)
@@ -297,7 +318,7 @@ apply(struct build *b, enum op op, const struct value *args, uint32_t n,
     struct shape s;
 
     assert(n <= 3 && op_info[op].arity == (int)n);
-    if (!build_broadcast_shape(b, args, n, where, &s))
+    if (!build_broadcast_shape(b, args, n, &s))
         return build_poison(where);
     for (uint32_t i = 0; i < n; i++) {
         vs[i] = build_as(b, &args[i], types[i]);

@@ -153,6 +153,7 @@ check_call(void *data, const struct expr *e)
     def = resolve_find_def(c->r, name);
     if (def) {
         VEC_PUSH(c->r->arena, &c->callees, def);
+        def->used = def->used || def != c->entry;
         most = def->ast->n_params;
         for (uint32_t i = 0; i < most; i++)
             least += !def->ast->params[i].default_value;
@@ -184,15 +185,11 @@ warn_unused(struct resolver *r, const struct entity *e, const char *what)
     diag_report(r->diag, DIAG_UNUSED, e->span, what, e->name);
 }
 
-/* Parameters and locals of a def; those of imported files are not the user's
- * concern here. */
 static void
-warn_unused_locals(struct resolver *r, const struct ast_def *def)
+warn_unused_locals(struct resolver *r, const struct scope *s)
 {
-    if (!def->file->is_main || !def->file->complete)
-        return;
-    for (uint32_t i = 0; i < r->scope->entities.n; i++) {
-        const struct entity *e = r->scope->entities.v[i];
+    for (uint32_t i = 0; i < s->entities.n; i++) {
+        const struct entity *e = s->entities.v[i];
 
         warn_unused(r, e, e->kind == E_FORMAL ? "parameter" : "value");
     }
@@ -243,18 +240,17 @@ static void
 check_def(struct def_check *c, const struct ast_def *def)
 {
     struct resolver *r = c->r;
-    struct scope inner, *outer = r->scope;
+    struct scope *inner = NEW(r->arena, struct scope), *outer = r->scope;
 
-    scope_init(&inner, r->arena);
-    inner.def = def;
-    r->scope = &inner;
+    scope_init(inner, r->arena);
+    inner->def = def;
+    r->scope = c->entry->scope = inner;
     for (uint32_t i = 0; i < def->n_params; i++) {
         if (def->params[i].default_value)
             check_expr(c, def->params[i].default_value);
     }
     declare_formals(r, def);
     check_statements(c, def);
-    warn_unused_locals(r, def);
     r->scope = outer;
 }
 
@@ -272,16 +268,17 @@ report_cycle(struct resolver *r, const struct def_check *checks,
 {
     const struct ast_name *name = &again->ast->name;
     bool fresh = build_fresh(&r->b, DIAG_CYCLE, name->span);
+    uint32_t first = n - 1;
 
     if (fresh)
         diag_report(r->diag, DIAG_CYCLE, name->span, "def", name->text);
-    for (uint32_t i = n; i-- > 0;) {
+    while (checks[stack[first].def].entry != again)
+        first--;
+    for (uint32_t i = first; i < n; i++) {
         struct def_entry *e = checks[stack[i].def].entry;
 
         e->in_cycle = true;
-        if (e == again)
-            return;
-        if (fresh && n - i < 8)
+        if (fresh && i > first && i - first < 8)
             diag_note(r->diag, e->ast->name.span, "through '%s'",
                       e->ast->name.text);
     }
@@ -342,8 +339,6 @@ check_unused(struct resolver *r)
     static const char *const what[] = {
         [E_TENSOR] = "input", [E_SCALAR] = "scalar", [E_VALUE] = "value"};
 
-    if (r->limit || !r->fusion->file->complete)
-        return;
     for (uint32_t i = 0; i < r->scope->entities.n; i++) {
         const struct entity *e = r->scope->entities.v[i];
 
@@ -352,14 +347,18 @@ check_unused(struct resolver *r)
     }
 }
 
+/* Defs of the main file and what they declare; those of imported files serve
+ * others. */
 void
 check_unused_defs(struct resolver *r)
 {
     for (uint32_t i = 0; i < r->def_list.n; i++) {
         const struct def_entry *e = r->def_list.v[i];
 
-        if (!e->in_prelude && !e->used && e->ast->file->is_main &&
-            e->ast->name.text[0] != '_')
+        if (!e->ast->file->is_main)
+            continue;
+        warn_unused_locals(r, e->scope);
+        if (!e->used && e->ast->name.text[0] != '_')
             diag_report(r->diag, DIAG_UNUSED, e->ast->name.span, "def",
                         e->ast->name.text);
     }

@@ -92,7 +92,8 @@ resolve_fusion(struct resolver *r, const struct ast_fusion *f)
     resolve_head(r);
     resolve_body(r);
     resolve_outputs(r);
-    check_unused(r);
+    if (diag_errors(r->diag) == 0)
+        check_unused(r);
     r->fusion = NULL;
     if (diag_errors(r->diag) > before)
         return NULL;
@@ -136,10 +137,12 @@ resolve_module(struct arena *a, struct diag *d, const struct file_set *files,
     resolve_check_consts(&r);
     check_defs(&r);
     if (files->n_fusions == 0)
-        diag_report(d, DIAG_NO_FUSION, (struct span){0},
+        diag_report(d, DIAG_NO_FUSION,
+                    (struct span){files->files[0]->source, 0, 0},
                     files->files[0]->source->name);
     m = make_module(&r);
-    check_unused_defs(&r);
+    if (diag_errors(d) == 0)
+        check_unused_defs(&r);
     for (uint32_t i = 0; diag_errors(d) == 0 && i < m->n_graphs; i++)
         check_implemented(d, m->graphs[i]);
     return diag_errors(d) == 0 ? m : NULL;

@@ -36,6 +36,7 @@ struct entity {
     bool is_result, assigned; /* a statement of this name is to come / stood */
     bool defined;             /* value can be read */
     bool used;
+    bool poisoned;  /* a dimension that can't be known, which was reported */
     uint32_t index; /* of the parameter or result; UINT32_MAX: a symbol */
     uint32_t dim;   /* of a dimension: index into graph->dims */
     struct value value;
@@ -69,6 +70,7 @@ struct def_entry {
     const struct ast_def *ast;
     bool in_prelude, used;
     bool in_cycle;        /* reported: calls are poison */
+    struct scope *scope;  /* of check_defs: what it declares, and uses */
     uint32_t mark, index; /* for the search of cycles */
 };
 
@@ -249,6 +251,7 @@ void resolve_outputs(struct resolver *r);
 
 /* Names, argument counts and cycles of all defs. */
 void check_defs(struct resolver *r);
+/* Warnings, for programs without errors: a misspelt name would show twice. */
 void check_unused(struct resolver *r);
 void check_unused_defs(struct resolver *r);
 void check_implemented(struct diag *d, const struct graph *g);

@@ -66,26 +66,29 @@ eval_unary(struct resolver *r, const struct expr *e)
     return build_unary(&r->b, op_of[e->u.unary.op], &v, e->span);
 }
 
-/* `x > 0 & y > 0` compares 0 & y: and says so when types don't fit. */
-static struct value
-eval_link(struct resolver *r, const struct ast_link *l, const struct value *x,
-          const struct value *y, struct span where)
+/* `x > 0 & y > 0` compares 0 & y: the operand that binds more tightly than its
+ * writer thought, or NULL. */
+static const struct ast_link *
+tight_operand(const struct expr *e)
 {
-    unsigned before = diag_errors(r->diag);
-    struct value v = build_binary(&r->b, op_of[l->op], x, y, where);
+    const struct expr *sides[2] = {e->u.chain.first, e->u.chain.links[0].rhs};
 
-    if (l->op == AST_BITAND || l->op == AST_BITOR) {
-        if (diag_errors(r->diag) > before)
-            diag_help(r->diag, l->op_span,
-                      "'%s' binds more tightly than a comparison; between "
-                      "conditions write '%s'",
-                      ast_op_text(l->op), l->op == AST_BITAND ? "&&" : "||");
+    if (!ast_op_is_comparison(e->u.chain.links[0].op))
+        return NULL;
+    for (int i = 0; i < 2; i++) {
+        const struct ast_link *l;
+
+        if (sides[i]->kind != EXPR_CHAIN || sides[i]->parens)
+            continue;
+        l = &sides[i]->u.chain.links[0];
+        if (l->op == AST_BITAND || l->op == AST_BITOR)
+            return l;
     }
-    return v;
+    return NULL;
 }
 
 static struct value
-eval_chain(struct resolver *r, const struct expr *e)
+eval_links(struct resolver *r, const struct expr *e)
 {
     struct value v = resolve_expr(r, e->u.chain.first);
 
@@ -96,8 +99,23 @@ eval_chain(struct resolver *r, const struct expr *e)
 
         if (i + 1 < e->u.chain.n)
             where.end = l->rhs->span.end;
-        v = eval_link(r, l, &v, &rhs, where);
+        v = build_binary(&r->b, op_of[l->op], &v, &rhs, where);
     }
+    return v;
+}
+
+static struct value
+eval_chain(struct resolver *r, const struct expr *e)
+{
+    unsigned before = diag_errors(r->diag);
+    struct value v = eval_links(r, e);
+    const struct ast_link *l = tight_operand(e);
+
+    if (l && diag_errors(r->diag) > before)
+        diag_help(r->diag, l->op_span,
+                  "'%s' binds more tightly than a comparison; between "
+                  "conditions write '%s'",
+                  ast_op_text(l->op), l->op == AST_BITAND ? "&&" : "||");
     return v;
 }
 

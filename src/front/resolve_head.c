@@ -34,6 +34,13 @@ declare_params(struct resolver *r)
         e->index = i;
         e->defined = true;
     }
+}
+
+static void
+declare_results(struct resolver *r)
+{
+    const struct ast_fusion *f = r->fusion;
+
     for (uint32_t i = 0; i < f->n_results; i++) {
         struct entity *e = scope_declare(r, E_VALUE, &f->results[i].name);
 
@@ -109,7 +116,7 @@ check_result_symbol(void *data, const struct expr *e)
                   name.text);
     s = scope_declare(r, E_DIM, &name);
     assert(s);
-    s->defined = true;
+    s->defined = s->poisoned = true;
     s->index = UINT32_MAX;
 }
 
@@ -290,24 +297,26 @@ tensor_param(struct resolver *r, const struct ast_param *p, uint32_t index,
     bind_entity(r, &p->name, build_emit(&r->b, &n, s.stretch, p->name.span));
 }
 
+/* Scalars first: a shape that names one is told what it is. */
 static void
 make_params(struct resolver *r)
 {
     const struct ast_fusion *f = r->fusion;
-    struct graph *g = r->b.graph;
+    struct param *params = r->b.graph->params;
 
     for (uint32_t i = 0; i < f->n_params; i++) {
         const struct ast_param *p = &f->params[i];
-        struct param *ret = &g->params[i];
 
-        ret->name = p->name.text;
-        ret->span = p->name.span;
-        if (p->is_tensor)
-            tensor_param(r, p, i, ret);
-        else if (strcmp(p->type.text, "dim") == 0)
-            dim_param(r, p, ret);
-        else
-            scalar_param(r, p, i, ret);
+        params[i].name = p->name.text;
+        params[i].span = p->name.span;
+        if (!p->is_tensor && strcmp(p->type.text, "dim") == 0)
+            dim_param(r, p, &params[i]);
+        else if (!p->is_tensor)
+            scalar_param(r, p, i, &params[i]);
+    }
+    for (uint32_t i = 0; i < f->n_params; i++) {
+        if (f->params[i].is_tensor)
+            tensor_param(r, &f->params[i], i, &params[i]);
     }
 }
 
@@ -356,7 +365,8 @@ refresh_symbol(struct resolver *r, struct entity *e)
 {
     const struct sym *s = sym_name(r->b.syms, e->name);
 
-    e->value = s ? build_sym(&r->b, s, true, e->span) : build_poison(e->span);
+    e->value = s && !e->poisoned ? build_sym(&r->b, s, true, e->span)
+                                 : build_poison(e->span);
 }
 
 /* --- results ------------------------------------------------------------- */
@@ -397,6 +407,7 @@ resolve_head(struct resolver *r)
 
     declare_params(r);
     declare_symbols(r);
+    declare_results(r);
     for_each_symbol(r, bind_symbol);
     for_each_symbol(r, refresh_symbol);
     check_result_symbols(r);

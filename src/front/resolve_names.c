@@ -171,6 +171,7 @@ resolve_bound_dim(struct resolver *r, const char *name, struct span where)
         bad_binding(r, bind, "a dimension is an integer of at least 0");
         v = build_poison(where);
     }
+    e->poisoned = v.kind == V_POISON;
     e->value = v;
     e->value.span = where;
     e->value.sized = true;
