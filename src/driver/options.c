@@ -500,6 +500,9 @@ check_together(struct parser *p)
     }
     if (!o->output && strcmp(o->input, "-") == 0)
         return usage(p, "input from standard input needs -o%s", "");
+    if (o->plan && o->sets.n)
+        return usage(p, "--set changes a chosen plan, not the one of --plan%s",
+                     "");
     if (o->plan && o->explain)
         return usage(p, "--explain has nothing to say about a given plan%s",
                      "");

@@ -14,9 +14,6 @@
 #include "support/arena.h"
 #include "support/buf.h"
 #include "support/diag.h"
-#include "support/io.h"
-
-#include <errno.h>
 
 static const struct span nowhere = {0};
 
@@ -193,76 +190,6 @@ choose(struct pipeline *p)
     return diag_errors(p->diag) == 0;
 }
 
-/* The text of a plan file, or the plan inside a manifest. */
-static const struct source *
-read_plan(struct pipeline *p)
-{
-    const char *path = p->options->plan, *why;
-    size_t len;
-    const char *text = io_read(p->arena, path, &len);
-
-    if (!text) {
-        diag_report(p->diag, DIAG_CANNOT_READ, nowhere, path, strerror(errno));
-        return NULL;
-    }
-    if (text[strspn(text, " \t\r\n")] == '{') {
-        text = manifest_plan(p->arena, text, len, &why);
-        if (!text) {
-            diag_report(p->diag, DIAG_BAD_PLAN_FILE, nowhere, path, why);
-            return NULL;
-        }
-        len = strlen(text);
-    }
-    return source_new(p->arena, path, text, len);
-}
-
-/* Costs a forced plan and refuses what can't run. */
-static bool
-check_forced(struct pipeline *p, struct unit *u)
-{
-    bool ok = true;
-
-    for (uint32_t v = 0; v < u->plan->n_variants; v++) {
-        struct variant_plan *plan = &u->plan->variants[v];
-        double total_ns = 0;
-
-        for (uint32_t k = 0; k < plan->n_kernels; k++) {
-            const char *why =
-                plan_infeasible(p->arena, u->facts, &plan->kernels[k],
-                                p->device.device, &plan->cost);
-
-            total_ns += plan->cost.total_ns;
-            if (!why)
-                continue;
-            diag_report(p->diag, DIAG_PLAN_INFEASIBLE, nowhere, u->simple->name,
-                        v, k, why);
-            ok = false;
-        }
-        plan->cost.total_ns = total_ns;
-    }
-    return ok;
-}
-
-static bool
-force(struct pipeline *p)
-{
-    const struct graph **graphs =
-        NEW_ARRAY(p->arena, const struct graph *, p->n_units);
-    const struct source *src = read_plan(p);
-    struct fusion_plan **plans;
-    bool ok = true;
-
-    for (uint32_t i = 0; i < p->n_units; i++)
-        graphs[i] = p->units[i].simple;
-    if (!src || !plan_parse(p->arena, p->diag, src, graphs, p->n_units, &plans))
-        return false;
-    for (uint32_t i = 0; i < p->n_units; i++) {
-        p->units[i].plan = plans[i];
-        ok = check_forced(p, &p->units[i]) && ok;
-    }
-    return ok;
-}
-
 static bool
 make_plans(struct pipeline *p)
 {
@@ -270,7 +197,7 @@ make_plans(struct pipeline *p)
         return false;
     for (uint32_t i = 0; i < p->n_units; i++)
         p->units[i].facts = facts_analyse(p->arena, p->units[i].simple);
-    return p->options->plan ? force(p) : choose(p);
+    return p->options->plan ? force_plans(p) : choose(p);
 }
 
 /* --- what is printed ----------------------------------------------------- */

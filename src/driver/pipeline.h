@@ -44,6 +44,9 @@ struct pipeline {
  * found. */
 bool pipeline_run(struct pipeline *p, struct buf *to_stdout);
 
+/* forced.c: the plans of --plan, costed and checked. */
+bool force_plans(struct pipeline *p);
+
 /* accept.c: the kernels as CUDA text, then compiled and the report read, with
  * the next candidate for every plan that uses local memory. */
 bool accept_plans(struct pipeline *p);

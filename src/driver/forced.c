@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* forced: plans that come from a plan file or a manifest.
+ *
+ * They may have been edited, so they meet the limits that every candidate
+ * meets, and each variant's guard takes in what its kernels rely on: a plan can
+ * be slow, never wrong. */
+#include "support/base.h"
+
+#include "driver/pipeline.h"
+
+#include "support/arena.h"
+#include "support/buf.h"
+#include "support/diag.h"
+#include "support/io.h"
+
+#include <errno.h>
+
+static const struct span nowhere = {0};
+
+/* The text of a plan file, or the plan inside a manifest. */
+static const struct source *
+read_plan(struct pipeline *p)
+{
+    const char *path = p->options->plan, *why;
+    size_t len;
+    const char *text = io_read(p->arena, path, &len);
+
+    if (!text) {
+        diag_report(p->diag, DIAG_CANNOT_READ, nowhere, path, strerror(errno));
+        return NULL;
+    }
+    if (text[strspn(text, " \t\r\n")] == '{') {
+        text = manifest_plan(p->arena, text, len, &why);
+        if (!text) {
+            diag_report(p->diag, DIAG_BAD_PLAN_FILE, nowhere, path, why);
+            return NULL;
+        }
+        len = strlen(text);
+    }
+    return source_new(p->arena, path, text, len);
+}
+
+/* --- guards -------------------------------------------------------------- */
+
+/* The condition at *AT of a conjunction; *AT moves past it. */
+static const char *
+next_condition(struct arena *a, const char **at)
+{
+    const char *end = strstr(*at, " && ");
+    size_t n = end ? (size_t)(end - *at) : strlen(*at);
+    const char *condition = arena_strndup(a, *at, n);
+
+    *at += end ? n + 4 : n;
+    return condition;
+}
+
+static bool
+has_condition(struct arena *a, const char *guard, const char *condition)
+{
+    while (*guard) {
+        if (strcmp(next_condition(a, &guard), condition) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* GUARD with the conditions of REQUIRED that it lacks. */
+static const char *
+add_conditions(struct arena *a, const char *guard, const char *required)
+{
+    while (*required) {
+        const char *condition = next_condition(a, &required);
+
+        if (!has_condition(a, guard, condition))
+            guard = *guard ? arena_printf(a, "%s && %s", guard, condition)
+                           : condition;
+    }
+    return guard;
+}
+
+/* --- checking ------------------------------------------------------------ */
+
+static bool
+check_kernel(struct pipeline *p, const struct unit *u, uint32_t v, uint32_t k)
+{
+    struct variant_plan *plan = &u->plan->variants[v];
+    const struct kernel_plan *kernel = &plan->kernels[k];
+    const char *why = plan_infeasible(p->arena, u->facts, kernel,
+                                      p->device.device, &plan->cost);
+
+    if (why) {
+        diag_report(p->diag, DIAG_PLAN_INFEASIBLE, nowhere, u->simple->name, v,
+                    k, why);
+        return false;
+    }
+    plan->guard =
+        add_conditions(p->arena, plan->guard ? plan->guard : "",
+                       plan_required_guard(p->arena, u->facts, kernel));
+    return true;
+}
+
+static bool
+check_unit(struct pipeline *p, const struct unit *u)
+{
+    bool ok = true;
+
+    for (uint32_t v = 0; v < u->plan->n_variants; v++) {
+        struct variant_plan *plan = &u->plan->variants[v];
+        double total_ns = 0;
+
+        for (uint32_t k = 0; k < plan->n_kernels; k++) {
+            ok = check_kernel(p, u, v, k) && ok;
+            total_ns += plan->cost.total_ns;
+        }
+        plan->cost.total_ns = total_ns;
+    }
+    return ok;
+}
+
+bool
+force_plans(struct pipeline *p)
+{
+    const struct graph **graphs =
+        NEW_ARRAY(p->arena, const struct graph *, p->n_units);
+    const struct source *src = read_plan(p);
+    struct fusion_plan **plans;
+    bool ok = true;
+
+    for (uint32_t i = 0; i < p->n_units; i++)
+        graphs[i] = p->units[i].simple;
+    if (!src || !plan_parse(p->arena, p->diag, src, graphs, p->n_units, &plans))
+        return false;
+    for (uint32_t i = 0; i < p->n_units; i++) {
+        p->units[i].plan = plans[i];
+        ok = check_unit(p, &p->units[i]) && ok;
+    }
+    return ok;
+}
