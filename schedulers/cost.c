@@ -25,7 +25,8 @@ static const struct {
 
 static const double OVERLAP_LOSS =
     0.05;                              /* of the pipes that aren't the bound */
-static const double ISSUE_SHARE = 0.6; /* of the issue slots are ours */
+static const double ISSUE_SHARE = 0.8; /* of the slots, with warps enough */
+static const double ENOUGH_WARPS = 16; /* a multiprocessor */
 static const double SM_REACH = 2.0;    /* times its share one SM can draw */
 
 double
@@ -51,6 +52,16 @@ busy_share(const struct problem *p, const struct work *w, double reach)
     double share = w->blocks * reach / p->dev->sms;
 
     return MIN(MAX(share, 1e-9), 1.0);
+}
+
+/* Few warps leave issue slots empty: half of them even with one warp a
+ * sub-partition and independent instructions. */
+static double
+issue_share(const struct work *w, double resident)
+{
+    double warps = w->warps * resident / ENOUGH_WARPS;
+
+    return ISSUE_SHARE * (0.5 + 0.5 * MIN(warps, 1.0));
 }
 
 static double
@@ -81,7 +92,8 @@ cost_finish(const struct problem *p, const struct work *w, struct plan_cost *c)
     c->memory_ns = MAX(dram, MAX(l2, smem)) /
                    cost_efficiency(dev, c->inflight_bytes) /
                    busy_share(p, w, SM_REACH);
-    c->issue_ns = c->issue_slots / (dev->issue_per_ns * ISSUE_SHARE) /
+    c->issue_ns = c->issue_slots /
+                  (dev->issue_per_ns * issue_share(w, resident)) /
                   busy_share(p, w, 1.0);
     c->total_ns = MAX(c->memory_ns, c->issue_ns);
     c->total_ns +=

@@ -12,7 +12,7 @@ struct work {
     double blocks;    /* in the grid */
     double outer_bytes; /* of the partial rows written, then read */
     int finish;       /* enum finish */
-    bool persistent;
+    double warps; /* of a block */
 };
 
 enum {

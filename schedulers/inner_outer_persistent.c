@@ -70,8 +70,9 @@ static void
 add_geometry(const struct problem *p, const struct slot_shape *s, int vectors,
              int blocks, candidate_vec *out)
 {
-    int64_t nv = (s->bound + s->vector - 1) / s->vector;
-    struct row_geometry g = {.vector = s->vector,
+    int vector = s->vector;
+    int64_t nv = (s->bound + vector - 1) / vector;
+    struct row_geometry g = {.vector = vector,
                              .vectors = vectors,
                              .blocks_per_sm = blocks,
                              .persistent = true};
@@ -103,9 +104,14 @@ propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
         shape.bound = MAX(p->n, 1);
     if (shape.bound == ANY_EXTENT)
         return;
-    for (int v = 1; v * s->vector <= MAX_ELEMENTS; v++)
+    for (int v = 1; v * shape.vector <= MAX_ELEMENTS; v++)
         for (int blocks = 1; blocks <= 2; blocks++)
             add_geometry(p, &shape, v, blocks, out);
+    /* Half vectors where they give a number of elements between. */
+    shape.vector /= 2;
+    for (int v = 3; shape.vector >= 4 && v * shape.vector <= MAX_ELEMENTS;
+         v += 2)
+        add_geometry(p, &shape, v, 1, out);
 }
 
 const struct scheduler sched_inner_outer_persistent = {

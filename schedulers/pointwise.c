@@ -94,8 +94,8 @@ cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
 {
     double vec = (double)k->key[PK_VECTOR], in = 0, l2 = 0, elements;
     double each = vec * (double)k->key[PK_VECTORS_PER_THREAD];
-    double threads = (double)k->key[PK_THREADS];
-    struct work w = {.rounds = 1};
+    double threads = (double)k->key[PK_THREADS], bytes_in, bytes_out;
+    struct work w = {.rounds = 1, .warps = threads / 32};
     const char *why = bad_keys(k);
     int regs = 20, cap;
 
@@ -110,7 +110,8 @@ cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
                               (int)k->key[PK_BLOCKS_PER_SM]);
     c->blocks_per_sm =
         device_occupancy(p->dev, (int)threads, MIN(c->regs, cap), 0);
-    c->dram_bytes = p->bytes_in + p->bytes_out;
+    problem_bytes(p, n, &bytes_in, &bytes_out);
+    c->dram_bytes = bytes_in + bytes_out;
     c->l2_bytes = l2 * elements;
     c->bytes_per_step = threads * each * (in + l2);
     c->issue_slots =

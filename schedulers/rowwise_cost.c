@@ -12,6 +12,9 @@
 
 enum { WARP = 32, NAMED_BARRIERS = 15 };
 
+/* What every row reads again is often still in L1, which is shared memory. */
+static const double INVARIANT_L1_SHARE = 0.5;
+
 struct shape { /* of a kernel, out of its keys */
     int threads, tpr, groups, vec, vpt, steps, ept;
     bool looped, persistent, prefetch, tiles;
@@ -266,8 +269,8 @@ estimate_smem(const struct problem *p, const struct shape *s)
 }
 
 struct traffic {
-    double dram, l2; /* bytes of one row */
-    double loads;    /* bytes of one row in flight at once */
+    double dram, l2, l1; /* bytes of one row */
+    double loads;        /* bytes of one row in flight at once */
     double stores, issue, held;
     int reload_phases; /* in which something is read again */
 };
@@ -299,8 +302,11 @@ count_leaf(const struct row_use *u, const struct shape *s, node_id n, int phase,
     if (node_has_rows(f, n) && first == phase) {
         t->dram += bytes;
         t->loads += phase == 0 ? bytes : 0;
-    } else {
+    } else if (node_has_rows(f, n)) {
         t->l2 += bytes;
+    } else {
+        t->l2 += bytes * (1 - INVARIANT_L1_SHARE);
+        t->l1 += bytes * INVARIANT_L1_SHARE;
     }
 }
 
@@ -474,9 +480,11 @@ set_bytes(const struct problem *p, const struct shape *s,
     double m = (double)MAX(p->m, 1);
 
     c->bytes_held = t->held;
-    c->bytes_per_step = (t->dram + t->l2 + t->stores) * s->groups * s->steps;
+    c->bytes_per_step =
+        (t->dram + t->l2 + t->l1 + t->stores) * s->groups * s->steps;
     c->dram_bytes = (t->dram + t->stores) * m;
     c->l2_bytes = t->l2 * m;
+    c->smem_bytes = t->l1 * m;
     c->issue_slots = t->issue * m * issue_scale;
 }
 
@@ -497,7 +505,7 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     const char *why = bad_threads(&s);
     struct row_use u;
     struct traffic t;
-    struct work w = {.persistent = s.persistent};
+    struct work w = {.warps = (double)s.threads / WARP};
     int cap;
 
     if (!why)

@@ -39,7 +39,7 @@ resident_blocks(const struct problem *p, const struct kernel_plan *k, int64_t n)
     int threads = (int)k->key[PK_THREADS], blocks, enough;
 
     rowwise_cost(p, k, n, &c);
-    blocks = device_occupancy(p->dev, threads, c.regs + c.regs / 8 + 4, c.smem);
+    blocks = device_occupancy(p->dev, threads, c.regs + 2, c.smem);
     if (c.bytes_per_step > 0) {
         enough = 1 + (int)(ENOUGH_IN_FLIGHT / c.bytes_per_step);
         blocks = MIN(blocks, MAX(enough, 2));

@@ -113,6 +113,19 @@ cost_candidate(const struct problem *p, const struct slot_shape *s,
 }
 
 static void
+set_size(const struct problem *p, const struct slot_shape *s,
+         struct variant_slot *slot)
+{
+    double in = p->bytes_in, out = p->bytes_out;
+
+    if (p->f->axes_ok)
+        problem_bytes(p, s->n, &in, &out);
+    slot->columns = s->n;
+    slot->floor_ns =
+        p->dev->copy_fixed_ns + (in + out) / p->dev->dram_bytes_per_ns;
+}
+
+static void
 fill_slot(const struct problem *p, const struct slot_shape *s,
           struct variant_slot *slot)
 {
@@ -127,7 +140,7 @@ fill_slot(const struct problem *p, const struct slot_shape *s,
     }
     rank(p->arena, p->f->g, &v);
     thin_out(&v);
-    slot->columns = s->n;
+    set_size(p, s, slot);
     slot->candidates = v.v;
     slot->n_candidates = v.n;
     slot->chosen = 0;
@@ -174,7 +187,7 @@ close_slots(const struct problem *p, struct selection *sel)
     schedulers[SCHED_FALLBACK]->propose(p, &s, &v);
     cost_candidate(p, &s, &v.v[0]);
     slot->guard = "";
-    slot->columns = p->n;
+    set_size(p, &s, slot);
     slot->candidates = v.v;
     slot->n_candidates = v.n;
     sel->n_slots++;
@@ -238,8 +251,6 @@ select_plans(struct arena *a, const struct facts *f,
     problem_init(a, f, opt->device, opt->hints, opt->n_hints, &p);
     sel->facts = f;
     sel->rows = p.m;
-    sel->floor_ns = opt->device->copy_fixed_ns +
-                    (p.bytes_in + p.bytes_out) / opt->device->dram_bytes_per_ns;
     sel->slots = NEW_ARRAY(a, struct variant_slot, MAX_SLOTS);
     collect_refusals(&p, sel);
     make_slots(&p, sel);

@@ -74,8 +74,7 @@ print_cost(struct buf *b, const struct plan_cost *c)
 }
 
 static void
-print_candidate(struct buf *b, const struct selection *s,
-                const struct variant_slot *slot, uint32_t i)
+print_candidate(struct buf *b, const struct variant_slot *slot, uint32_t i)
 {
     const struct candidate *c = &slot->candidates[i];
     const struct kernel_plan *k = &c->plan.kernels[0];
@@ -87,7 +86,7 @@ print_candidate(struct buf *b, const struct selection *s,
     else
         buf_printf(b, "%" PRId64 " ns, %d%% of the roofline\n",
                    whole(c->plan.cost.total_ns),
-                   percent(s->floor_ns, c->plan.cost.total_ns));
+                   percent(slot->floor_ns, c->plan.cost.total_ns));
     if (k->scheduler == SCHED_FALLBACK)
         return;
     print_geometry(b, k);
@@ -129,10 +128,12 @@ print_slot(struct buf *b, const struct selection *s, uint32_t index)
     buf_printf(b, "  variant %u", index);
     if (*slot->guard)
         buf_printf(b, " when %s", slot->guard);
-    buf_printf(b, ", counted with %" PRId64 " rows of %" PRId64 "\n", s->rows,
-               slot->columns);
+    buf_printf(b,
+               ", counted with %" PRId64 " rows of %" PRId64
+               ": a copy of the bytes takes %" PRId64 " ns\n",
+               s->rows, slot->columns, whole(slot->floor_ns));
     for (uint32_t i = 0; i < slot->n_candidates; i++)
-        print_candidate(b, s, slot, i);
+        print_candidate(b, slot, i);
     print_buffers(b, s, &slot->candidates[slot->chosen].plan.kernels[0]);
 }
 
@@ -141,8 +142,7 @@ explain_text(struct buf *b, const struct selection *const *s, uint32_t n,
              const struct device *dev)
 {
     for (uint32_t i = 0; i < n; i++) {
-        buf_printf(b, "%s on %s: a copy of its bytes takes %" PRId64 " ns\n",
-                   s[i]->facts->g->name, dev->name, whole(s[i]->floor_ns));
+        buf_printf(b, "%s on %s\n", s[i]->facts->g->name, dev->name);
         print_refusals(b, s[i]);
         for (uint32_t k = 0; k < s[i]->n_slots; k++)
             print_slot(b, s[i], k);

@@ -113,7 +113,7 @@ put_candidate(struct buf *b, const struct selection *s,
         buf_puts(b, ", ");
     } else {
         put_int(b, "roofline_percent",
-                100 * s->floor_ns / MAX(c->plan.cost.total_ns, 1));
+                100 * slot->floor_ns / MAX(c->plan.cost.total_ns, 1));
         buf_puts(b, ", ");
     }
     buf_puts(b, "\"keys\": {");
@@ -131,8 +131,9 @@ put_slot(struct buf *b, const struct selection *s, uint32_t index)
 
     buf_puts(b, index ? ",\n    {" : "\n    {");
     put_string(b, "guard", slot->guard);
-    buf_printf(b, ", \"columns\": %" PRId64 ", \"candidates\": [",
-               slot->columns);
+    buf_printf(b, ", \"columns\": %" PRId64 ", ", slot->columns);
+    put_int(b, "floor_ns", slot->floor_ns);
+    buf_puts(b, ", \"candidates\": [");
     for (uint32_t i = 0; i < slot->n_candidates; i++)
         put_candidate(b, s, slot, i);
     buf_puts(b, "]}");
@@ -147,8 +148,7 @@ put_selection(struct buf *b, const struct selection *s,
     buf_puts(b, ", ");
     put_string(b, "device", dev->name);
     buf_puts(b, ", ");
-    put_int(b, "floor_ns", s->floor_ns);
-    buf_printf(b, ", \"rows\": %" PRId64 ",\n  \"refusals\": [", s->rows);
+    buf_printf(b, "\"rows\": %" PRId64 ",\n  \"refusals\": [", s->rows);
     for (uint32_t i = 0; i < s->n_refusals; i++) {
         buf_puts(b, i ? ", {" : "{");
         put_string(b, "scheduler", scheduler_name[s->refusals[i].scheduler]);

@@ -129,6 +129,87 @@ widest_vector(const struct facts *f)
     return MIN(VECTOR_BYTES / w.narrow, MAX_VECTOR_BYTES / w.wide);
 }
 
+/* Elements of an access with n columns; row axes count m when all are there,
+ * and a part of them its share of no more than m. */
+static double
+access_elements(const struct problem *p, const struct access *a, int64_t n)
+{
+    const struct facts *f = p->f;
+    axis_mask rows = a->axes & f->rows;
+    double e =
+        f->column != NO_AXIS && (a->axes >> f->column & 1) ? (double)n : 1;
+    int64_t v = 1;
+
+    if (rows == f->rows)
+        return e * (double)p->m;
+    if (rows && !sym_is_int(facts_extent(f, rows), &v))
+        v = p->m;
+    return e * (double)MIN(v, p->m);
+}
+
+/* True when an earlier leaf of the same parameter has read as much. */
+static bool
+read_before(const struct facts *f, node_id n)
+{
+    const struct access *a = &f->accesses[f->node[n].access];
+
+    for (node_id k = 0; k < n; k++) {
+        const struct node_facts *nf = &f->node[k];
+
+        if (nf->live && nf->is_leaf &&
+            f->accesses[nf->access].param == a->param &&
+            f->accesses[nf->access].axes == a->axes &&
+            sym_equal(f->accesses[nf->access].base, a->base))
+            return true;
+    }
+    return false;
+}
+
+void
+problem_bytes(const struct problem *p, int64_t n, double *ret_in,
+              double *ret_out)
+{
+    const struct facts *f = p->f;
+
+    *ret_in = *ret_out = 0;
+    for (node_id id = 0; id < f->g->n_nodes; id++) {
+        const struct node_facts *nf = &f->node[id];
+
+        if (nf->live && nf->is_leaf && !read_before(f, id))
+            *ret_in += access_elements(p, &f->accesses[nf->access], n) *
+                       dtype_info[graph_node(f->g, id)->dtype].bytes;
+    }
+    for (uint32_t i = 0; i < f->g->n_results; i++)
+        *ret_out += access_elements(p, &f->stores[i], n) *
+                    dtype_info[f->g->results[i].dtype].bytes;
+}
+
+static double
+tensor_bytes(int rank, const struct sym *const *dims, enum dtype t,
+             struct hints *h)
+{
+    double e = dtype_info[t].bytes;
+
+    for (int d = 0; d < rank; d++)
+        e *= sym_estimate(dims[d], guess_symbol, h);
+    return e;
+}
+
+/* Without axes: whole tensors, every unknown extent at the default. */
+static void
+rough_bytes(struct problem *p, struct hints *h)
+{
+    const struct graph *g = p->f->g;
+
+    for (uint32_t i = 0; i < g->n_params; i++)
+        if (g->params[i].kind == PARAM_TENSOR)
+            p->bytes_in += tensor_bytes(g->params[i].rank, g->params[i].dims,
+                                        g->params[i].dtype, h);
+    for (uint32_t i = 0; i < g->n_results; i++)
+        p->bytes_out += tensor_bytes(g->results[i].rank, g->results[i].dims,
+                                     g->results[i].dtype, h);
+}
+
 void
 problem_init(struct arena *a, const struct facts *f, const struct device *dev,
              const struct hint *hints, uint32_t n_hints, struct problem *ret)
@@ -146,18 +227,19 @@ problem_init(struct arena *a, const struct facts *f, const struct device *dev,
         p.m_static = sym_is_int(p.m_sym, &p.m);
         if (!sym_upper_bound(f->g->syms, p.n_sym, &p.n_max))
             p.n_max = INT64_MAX;
-        if (!p.n_static && f->kind == GK_POINTWISE)
-            p.n = (int64_t)MIN(sym_estimate(p.n_sym, guess_symbol, &h), 1e15);
-        else if (!p.n_static)
-            p.n = guess_extent(&p, p.n_sym, &h, DEFAULT_EXTENT);
+        if (!p.n_static)
+            p.n = guess_extent(&p, p.n_sym, &h,
+                               f->rows || f->kind != GK_POINTWISE
+                                   ? DEFAULT_EXTENT
+                                   : DEFAULT_EXTENT * DEFAULT_EXTENT);
         if (!p.m_static)
             p.m = guess_extent(&p, p.m_sym, &h, DEFAULT_EXTENT);
         p.max_vector = widest_vector(f);
     }
-    if (f->axes_ok) {
-        p.bytes_in = sym_estimate(f->bytes_in, guess_symbol, &h);
-        p.bytes_out = sym_estimate(f->bytes_out, guess_symbol, &h);
-    }
+    if (f->axes_ok)
+        problem_bytes(&p, p.n, &p.bytes_in, &p.bytes_out);
+    else
+        rough_bytes(&p, &h);
     *ret = p;
 }
 

@@ -49,6 +49,9 @@ extern const struct scheduler *const schedulers[SCHED_COUNT];
 void problem_init(struct arena *a, const struct facts *f,
                   const struct device *dev, const struct hint *hints,
                   uint32_t n_hints, struct problem *ret);
+/* Bytes that must move when a row has n columns. */
+void problem_bytes(const struct problem *p, int64_t n, double *ret_in,
+                   double *ret_out);
 /* The manifest expression under which accesses of `vector` elements along the
  * column are aligned and the column extent is within bound; "" when proven. */
 const char *problem_guard(const struct problem *p, int vector, int64_t bound);

@@ -33,6 +33,7 @@ struct candidate {
 struct variant_slot {
     const char *guard;
     int64_t columns; /* the cost model counts with */
+    double floor_ns; /* a copy of the bytes that must move */
     struct candidate *candidates; /* ranked; feasible ones first */
     uint32_t n_candidates;
     uint32_t chosen;
@@ -43,8 +44,7 @@ struct refusal {
 };
 struct selection {
     const struct facts *facts;
-    int64_t rows;     /* the cost model counts with */
-    double floor_ns;  /* a copy of the bytes that must move */
+    int64_t rows; /* the cost model counts with */
     struct variant_slot *slots; /* the last one is unguarded */
     uint32_t n_slots;
     struct refusal *refusals;
