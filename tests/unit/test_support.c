@@ -352,6 +352,50 @@ long_line_is_shown_around_the_caret(void **state)
 }
 
 static void
+fatal_messages_set_the_exit_status(void **state)
+{
+    static const struct {
+        enum diag_id id;
+        int status;
+    } rows[] = {
+        {DIAG_USAGE, EXIT_USAGE},
+        {DIAG_UNKNOWN_BINDING, EXIT_USAGE},
+        {DIAG_CANNOT_READ, EXIT_ENVIRONMENT},
+        {DIAG_CANNOT_WRITE, EXIT_ENVIRONMENT},
+        {DIAG_NO_NVRTC, EXIT_ENVIRONMENT},
+        {DIAG_NO_DRIVER, EXIT_ENVIRONMENT},
+        {DIAG_COMPILER_FAILED, EXIT_ENVIRONMENT},
+        {DIAG_COMPILER_REJECTED, EXIT_REJECTED},
+        {DIAG_BAD_PLAN_FILE, EXIT_INPUT},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct diag *d = diag_new(*state);
+
+        diag_report(d, rows[i].id, (struct span){0}, "a", "b", "c", "d");
+        assert_int_equal(diag_exit_status(d), rows[i].status);
+    }
+}
+
+static void
+plans_are_spoken_of_by_number(void **state)
+{
+    struct diag *d = diag_new(*state);
+    struct diag_style style = {.tool = "fusec"};
+
+    diag_report(d, DIAG_PLAN_REJECTED, (struct span){0}, 1, 24u,
+                "NVRTC 13.0.88", 2);
+    diag_report(d, DIAG_PLAN_LOCAL_MEMORY, (struct span){0}, 3u, "f", 24u);
+    assert_int_equal(diag_exit_status(d), EXIT_OK);
+    assert_string_equal(
+        flushed(*state, d, &style),
+        "fusec: note: plan 1 uses 24 bytes of local memory under NVRTC "
+        "13.0.88; plan 2 taken [plan-rejected]\n"
+        "fusec: warning: variant 3 of 'f' uses 24 bytes of local memory "
+        "[plan-local-memory]\n");
+}
+
+static void
 every_message_is_explained(void **state)
 {
     (void)state;
@@ -500,6 +544,8 @@ main(void)
         cmocka_unit_test(twenty_errors_are_shown),
         cmocka_unit_test(warnings_can_be_errors_or_silent),
         cmocka_unit_test(long_line_is_shown_around_the_caret),
+        cmocka_unit_test(fatal_messages_set_the_exit_status),
+        cmocka_unit_test(plans_are_spoken_of_by_number),
         cmocka_unit_test(every_message_is_explained),
         cmocka_unit_test(all_files_or_none_are_written),
         cmocka_unit_test(unchanged_file_can_keep_its_time),
