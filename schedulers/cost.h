@@ -7,12 +7,12 @@
 
 /* What a strategy says of its kernel; the rest follows. */
 struct work {
-    double rounds;    /* steps that one block makes one after the other */
-    double stall_ns;  /* of one step: latency its own block cannot hide */
-    double blocks;    /* in the grid */
+    double rounds;      /* steps that one block makes one after the other */
+    double stall_ns;    /* of one step: latency its own block cannot hide */
+    double blocks;      /* in the grid */
     double outer_bytes; /* of the partial rows written, then read */
-    int finish;       /* enum finish */
-    double warps; /* of a block */
+    int finish;         /* enum finish */
+    double warps;       /* of a block */
 };
 
 enum {

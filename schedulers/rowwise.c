@@ -213,11 +213,25 @@ keep_invariant(const struct problem *p, struct candidate *c, node_id n,
                        "registers are short: read from L2 for each row");
 }
 
+/* With computed values kept, most inputs are needed in one phase only. */
+static bool
+is_used_once(const struct problem *p, const struct candidate *c, node_id n)
+{
+    struct row_use u = row_use(p, c->plan.kernels);
+    int first, last;
+
+    return !row_span(&u, n, &first, &last) || first == last;
+}
+
 static void
 keep_row_leaf(const struct problem *p, struct candidate *c, node_id n,
               enum row_keep how)
 {
-    if (how == KEEP_NOTHING)
+    if (how == KEEP_COMPUTED && !c->plan.kernels->key[PK_PREFETCH] &&
+        is_used_once(p, c, n))
+        candidate_keep(p, c, n, STORE_NONE, 1,
+                       "used where it is read, and not again");
+    else if (how == KEEP_NOTHING)
         candidate_keep(p, c, n, STORE_RELOAD, 1,
                        "registers are short: read again in each phase");
     else if (!is_packable(p->f, n))

@@ -44,7 +44,8 @@ enum row_keep {
     KEEP_NOTHING,  /* inputs read again in each phase */
     KEEP_COUNT
 };
-/* Adds the buffers of the kind; false when it is the same as KEEP_LEAVES. */
+/* Adds the buffers of the kind to a kernel whose geometry is set; false when it
+ * is the same as KEEP_LEAVES. */
 bool row_keep(const struct problem *p, struct candidate *c, enum row_keep how,
               bool persistent);
 /* "projection: keeps x, dy, weight" */
@@ -64,8 +65,8 @@ struct row_geometry {
 };
 void row_set(struct kernel_plan *k, const struct row_geometry *g,
              int64_t bound);
-/* Threads for a row of `vectors` vectors, each thread holding `each`: a power of
- * two up to a warp, then whole warps. */
+/* Threads for a row of `vectors` vectors, each thread holding `each`: a power
+ * of two up to a warp, then whole warps. */
 int row_threads(int64_t vectors, int64_t each);
 
 #endif

@@ -216,7 +216,7 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
                    const struct shape *s)
 {
     const struct facts *f = p->f;
-    int regs = 20, vector = 0;
+    int regs = 14, vector = 0;
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
         const struct node_facts *nf = &f->node[n];
