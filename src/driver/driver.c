@@ -99,8 +99,9 @@ use_color(const struct options *o)
 static bool
 print_out(struct diag *d, const struct buf *out)
 {
-    if (out->len)
-        fwrite(out->data, 1, out->len, stdout);
+    if (!out->len)
+        return true;
+    fwrite(out->data, 1, out->len, stdout);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return true;
     diag_report(d, DIAG_CANNOT_WRITE, nowhere, "standard output",

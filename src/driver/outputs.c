@@ -211,7 +211,9 @@ outputs_write(struct outputs *out)
     failed = io_write_all(out->arena, p.v, p.n, out->options->restat);
     if (failed < 0)
         return true;
-    diag_report(out->diag, DIAG_CANNOT_WRITE, nowhere, p.v[failed].path,
+    diag_report(out->diag, DIAG_CANNOT_WRITE, nowhere,
+                strcmp(p.v[failed].path, "-") == 0 ? "standard output"
+                                                   : p.v[failed].path,
                 strerror(errno));
     return false;
 }
