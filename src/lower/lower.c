@@ -22,6 +22,71 @@ static lower_fn *const lowerings[SCHED_COUNT] = {
     [SCHED_FALLBACK] = lower_fallback,
 };
 
+/* True when the input's element is read only where the result's is stored. */
+static bool
+is_read_where_written(const struct facts *f, const struct access *read,
+                      const struct access *written)
+{
+    if (!sym_equal(read->base, written->base) || read->axes != written->axes)
+        return false;
+    for (int x = 0; x < f->n_axes; x++)
+        if ((read->axes & (1u << x)) &&
+            !sym_equal(read->stride[x], written->stride[x]))
+            return false;
+    return true;
+}
+
+/* True when result i, given the buffer of its input, is right under a plan that
+ * reads each element before it writes it: the input is read nowhere else, and
+ * not again in a later phase of the row. */
+static bool
+may_be_in_place(const struct facts *f, uint32_t i)
+{
+    const struct result *r = &f->g->results[i];
+
+    if (r->inplace < 0)
+        return true;
+    if (f->node[facts_value(f, r->node)].level != f->levels)
+        return false;
+    for (node_id n = 0; n < f->g->n_nodes; n++) {
+        const struct access *acc = &f->accesses[f->node[n].access];
+
+        if (f->node[n].live && f->node[n].is_leaf && acc->param == r->inplace &&
+            !is_read_where_written(f, acc, &f->stores[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool
+all_may_be_in_place(const struct facts *f)
+{
+    if (!f->axes_ok)
+        return false;
+    for (uint32_t i = 0; i < f->g->n_results; i++)
+        if (!may_be_in_place(f, i))
+            return false;
+    return true;
+}
+
+/* Where a buffer may be shared in a way that the plan doesn't expect, fallback
+ * goes through workspace. */
+static struct lowered_variant
+lower_variant(struct lower *ctx, const struct variant_plan *vp, uint32_t v)
+{
+    struct lowered_variant lv = {.guard = vp->guard};
+
+    if (!all_may_be_in_place(ctx->facts)) {
+        lower_fallback(ctx, &vp->kernels[0], v, &lv);
+        return lv;
+    }
+    for (uint32_t k = 0; k < vp->n_kernels; k++) {
+        assert(lowerings[vp->kernels[k].scheduler]);
+        lowerings[vp->kernels[k].scheduler](ctx, &vp->kernels[k], v, &lv);
+    }
+    return lv;
+}
+
 struct lowered *
 lower_fusion(struct arena *a, const struct facts *f,
              const struct fusion_plan *plan)
@@ -33,15 +98,7 @@ lower_fusion(struct arena *a, const struct facts *f,
     assert(plan->g == f->g);
     out->g = f->g;
     out->plan = plan;
-    for (uint32_t v = 0; v < plan->n_variants; v++) {
-        const struct variant_plan *vp = &plan->variants[v];
-        struct lowered_variant lv = {.guard = vp->guard};
-
-        for (uint32_t k = 0; k < vp->n_kernels; k++) {
-            assert(lowerings[vp->kernels[k].scheduler]);
-            lowerings[vp->kernels[k].scheduler](&ctx, &vp->kernels[k], v, &lv);
-        }
-        VEC_PUSH(a, &out->variants, lv);
-    }
+    for (uint32_t v = 0; v < plan->n_variants; v++)
+        VEC_PUSH(a, &out->variants, lower_variant(&ctx, &plan->variants[v], v));
     return out;
 }

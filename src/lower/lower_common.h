@@ -81,10 +81,6 @@ const struct kexpr *lower_identity(struct lower *ctx, enum op op, enum dtype t);
 /* The type in which a reduction node accumulates. */
 enum dtype lower_accumulator(const struct graph *g, node_id n);
 
-/* True when every result that may have an input's buffer is read, of it, only
- * at the very element that is stored. */
-bool lower_in_place_is_safe(const struct facts *f);
-
 /* i64(fu_bid_x()) and the like. */
 const struct kexpr *lower_wide(struct lower *ctx, const struct kexpr *x);
 

@@ -11,7 +11,6 @@
 
 #include "lower/lower_pointwise.h"
 
-#include "lower/lower_fallback.h"
 #include "support/arena.h"
 
 struct pw {
@@ -357,30 +356,6 @@ write_kernel(struct pw *w, struct kbuild *b)
     compute_all(w, b);
 }
 
-bool
-lower_in_place_is_safe(const struct facts *f)
-{
-    for (uint32_t i = 0; i < f->g->n_results; i++) {
-        const struct access *s = &f->stores[i];
-
-        for (node_id n = 0; n < f->g->n_nodes; n++) {
-            const struct access *acc = &f->accesses[f->node[n].access];
-            bool same = true;
-
-            if (!f->node[n].live || !f->node[n].is_leaf ||
-                acc->param != f->g->results[i].inplace)
-                continue;
-            same = sym_equal(acc->base, s->base) && acc->axes == s->axes;
-            for (int x = 0; x < f->n_axes && same; x++)
-                if (acc->axes & (1u << x))
-                    same = sym_equal(acc->stride[x], s->stride[x]);
-            if (!same)
-                return false;
-        }
-    }
-    return true;
-}
-
 void
 lower_pointwise(struct lower *ctx, const struct kernel_plan *kp,
                 uint32_t variant, struct lowered_variant *out)
@@ -389,10 +364,6 @@ lower_pointwise(struct lower *ctx, const struct kernel_plan *kp,
     struct sym_ctx *c = ctx->syms;
     struct kbuild b;
 
-    if (!lower_in_place_is_safe(ctx->facts)) {
-        lower_fallback(ctx, kp, variant, out);
-        return;
-    }
     w.threads = (int)kp->key[PK_THREADS];
     w.vec = (int)kp->key[PK_VECTOR];
     w.vpt = (int)kp->key[PK_VECTORS_PER_THREAD];

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exec: reads the cases, compiles, runs, reports as TAP.
+ *
+ *     exec CASE.fusion... -- COMPILER [OPTION...]
+ *
+ * COMPILER makes a shared library of a C++ text; "-o OUT IN" is appended. */
+#include "support/base.h"
+
+#include "exec.h"
+
+#include "codegen/codegen.h"
+#include "front/front.h"
+#include "sched/select.h"
+#include "support/arena.h"
+#include "support/buf.h"
+#include "support/diag.h"
+#include "support/io.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct test_case {
+    struct arena *arena;
+    const char *path;
+    const char *const *compiler;
+    struct setting settings[MAX_SETTINGS];
+    uint32_t n_settings;
+    struct binding bindings[MAX_SETTINGS];
+    uint32_t n_bindings;
+    uint32_t variants; /* that ran */
+};
+
+static const char prefix[] = "# EXEC:";
+
+static void
+read_word(struct test_case *t, const char *word, size_t n)
+{
+    bool bind = n > 2 && word[0] == '-' && word[1] == 'D';
+    char *name = arena_strndup(t->arena, word + 2 * bind, n - 2 * bind);
+    char *equals = strchr(name, '=');
+
+    if (!equals || t->n_settings == MAX_SETTINGS) {
+        fprintf(stderr, "%s: bad word '%s'\n", t->path, name);
+        exit(EXIT_USAGE);
+    }
+    *equals = '\0';
+    t->settings[t->n_settings++] = (struct setting){name, equals + 1};
+    if (bind)
+        t->bindings[t->n_bindings++] =
+            (struct binding){name, equals + 1, false};
+}
+
+static void
+read_line(struct test_case *t, const char *line, size_t n)
+{
+    t->n_settings = t->n_bindings = t->variants = 0;
+    for (size_t i = 0; i < n;) {
+        size_t len = strcspn(line + i, " \n");
+
+        len = MIN(len, n - i);
+        if (len)
+            read_word(t, line + i, len);
+        i += len + 1;
+    }
+}
+
+static struct graph *
+load(struct test_case *t, uint32_t which, uint32_t *ret_n)
+{
+    struct front_options opt = {.bindings = t->bindings,
+                                .n_bindings = t->n_bindings};
+    struct diag *d = diag_new(t->arena);
+    struct module *m = front_load(t->arena, d, t->path, &opt);
+    struct diag_style style = {.tool = "exec"};
+
+    diag_flush(d, stderr, &style);
+    if (!m || diag_errors(d))
+        return NULL;
+    *ret_n = m->n_graphs;
+    return m->graphs[which];
+}
+
+static bool
+run_variants(struct test_case *t, struct run *r)
+{
+    bool ok = true;
+
+    for (uint32_t v = 0; v < r->low->variants.n; v++) {
+        bool admitted = false;
+
+        ok &= exec_variant(r, v, &admitted);
+        t->variants += admitted;
+    }
+    return ok;
+}
+
+static bool
+has_in_place(const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->n_results; i++)
+        if (g->results[i].inplace >= 0)
+            return true;
+    return false;
+}
+
+/* Random inputs, then small integers, for which f32 is exact. */
+static bool
+run_all(struct test_case *t, struct run *r)
+{
+    struct input_spec ints;
+    bool ok;
+
+    if (!input_spec_parse("ints(-3,3)", &ints))
+        BUG("the form of inputs has changed");
+    if (!exec_prepare(r, NULL))
+        return false;
+    ok = run_variants(t, r);
+    if (has_in_place(r->resolved)) {
+        r->share = true;
+        ok = exec_prepare(r, NULL) && run_variants(t, r) && ok;
+        r->share = false;
+    }
+    r->exact = true;
+    return exec_prepare(r, &ints) && run_variants(t, r) && ok;
+}
+
+static bool
+compile_and_run(struct test_case *t, const struct graph *g)
+{
+    struct codegen_options opt = {.version = "test"};
+    const struct graph *simple = graph_simplify(g);
+    struct facts *f = facts_analyse(t->arena, simple);
+    struct lowered *low = lower_fusion(t->arena, f, exec_plans(t->arena, f));
+    const struct lowered *const all[1] = {low};
+    const char *text = codegen_cuda(t->arena, all, 1, &opt);
+    struct emulated emu;
+    struct run r = {.arena = t->arena,
+                    .resolved = g,
+                    .low = low,
+                    .emu = &emu,
+                    .settings = t->settings,
+                    .n_settings = t->n_settings};
+    bool ok;
+
+    if (!exec_build(t->arena, t->compiler, text, &emu))
+        return false;
+    ok = run_all(t, &r);
+    exec_close(&emu);
+    return ok;
+}
+
+static bool
+run_line(struct test_case *t)
+{
+    uint32_t n = 1;
+    bool ok = true;
+
+    for (uint32_t i = 0; i < n && ok; i++) {
+        const struct graph *g = load(t, i, &n);
+
+        ok = g && compile_and_run(t, g);
+    }
+    return ok && t->variants > 0;
+}
+
+static unsigned
+run_file(const char *path, const char *const *compiler, unsigned *number)
+{
+    struct arena *a = arena_new();
+    unsigned failed = 0;
+    size_t len;
+    const char *text = io_read(a, path, &len), *base = strrchr(path, '/');
+
+    if (!text) {
+        fprintf(stderr, "cannot read '%s'\n", path);
+        exit(EXIT_ENVIRONMENT);
+    }
+    for (const char *at = text; (at = strstr(at, prefix)) != NULL;) {
+        struct test_case t = {.path = path, .compiler = compiler};
+        size_t n;
+        bool ok;
+
+        at += sizeof(prefix) - 1;
+        n = strcspn(at, "\n");
+        t.arena = arena_new();
+        read_line(&t, at, n);
+        ok = run_line(&t);
+        failed += !ok;
+        printf("%s %u - %s:%.*s (%u runs)\n", ok ? "ok" : "not ok", ++*number,
+               base ? base + 1 : path, (int)n, at, t.variants);
+        fflush(stdout);
+        arena_free(t.arena);
+    }
+    arena_free(a);
+    return failed;
+}
+
+int
+main(int argc, char **argv)
+{
+    unsigned number = 0, failed = 0;
+    int split = 1;
+
+    while (split < argc && strcmp(argv[split], "--") != 0)
+        split++;
+    if (split + 1 >= argc) {
+        fprintf(stderr, "usage: exec CASE.fusion... -- COMPILER [OPTION...]\n");
+        return EXIT_USAGE;
+    }
+    for (int i = 1; i < split; i++)
+        failed +=
+            run_file(argv[i], (const char *const *)argv + split + 1, &number);
+    printf("1..%u\n", number);
+    return failed || !number ? EXIT_INPUT : EXIT_OK;
+}

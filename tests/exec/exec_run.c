@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* exec_run: memory, launches and the comparison. */
+#include "support/base.h"
+
+#include "exec.h"
+
+#include "ir/check.h"
+#include "launch/expr.h"
+#include "support/arena.h"
+#include "support/buf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { POISON = 0xff, ALIGN = 256 };
+
+/* --- sizes ---------------------------------------------------------------- */
+
+static const char *
+setting(const struct run *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->n_settings; i++)
+        if (strcmp(r->settings[i].name, name) == 0)
+            return r->settings[i].value;
+    return NULL;
+}
+
+static bool
+dim_value(void *data, const char *name, int64_t *ret)
+{
+    const char *text = setting(data, name);
+
+    if (!text)
+        return false;
+    *ret = strtoll(text, NULL, 10);
+    return true;
+}
+
+static int64_t
+size_of(struct run *r, const struct sym *s)
+{
+    int64_t v;
+
+    if (!sym_eval(s, dim_value, r, &v)) {
+        fprintf(stderr, "a dimension has no value\n");
+        exit(EXIT_USAGE);
+    }
+    return v;
+}
+
+/* --- memory --------------------------------------------------------------- */
+
+static void *
+memory(struct run *r, int64_t bytes)
+{
+    char *p = arena_alloc(r->arena, (size_t)bytes + 2 * ALIGN);
+
+    p += ALIGN - (uintptr_t)p % ALIGN;
+    memset(p, POISON, (size_t)bytes);
+    return p;
+}
+
+static void
+shape_tensor(struct run *r, struct tensor *t, enum dtype dtype, int rank,
+             const struct sym *const *dims, const struct sym *const *strides)
+{
+    int64_t extent;
+
+    *t = (struct tensor){.dtype = dtype, .rank = rank};
+    for (int d = 0; d < rank; d++)
+        t->shape[d] = size_of(r, dims[d]);
+    if (strides)
+        for (int d = 0; d < rank; d++)
+            t->strides[d] = size_of(r, strides[d]);
+    else
+        tensor_row_major(t);
+    if (!tensor_extent(t, &extent))
+        BUG("a tensor that is too large");
+    t->data = memory(r, extent * (int64_t)dtype_info[dtype].bytes);
+}
+
+static void
+set_scalar(struct run *r, uint32_t i)
+{
+    const struct param *p = &r->resolved->params[i];
+    const char *text = setting(r, p->name);
+
+    if (p->bound)
+        return;
+    if (!text && !p->has_default) {
+        fprintf(stderr, "'%s' has no value\n", p->name);
+        exit(EXIT_USAGE);
+    }
+    if (dtype_is_float(p->dtype))
+        num_store_long(p->dtype, &r->scalars[i], 0,
+                       text ? strtold(text, NULL) : p->value.f);
+    else
+        num_store_int(p->dtype, &r->scalars[i], 0,
+                      text ? strtoll(text, NULL, 10) : p->value.i);
+    eval_bind_scalar(r->eval, i, &r->scalars[i]);
+}
+
+static void
+set_param(struct run *r, uint32_t i, const struct input_spec *spec)
+{
+    const struct param *p = &r->resolved->params[i];
+    struct input_spec of_type = input_spec_default(p->dtype);
+
+    if (p->kind == PARAM_DIM) {
+        r->scalars[i] = (uint64_t)strtoll(setting(r, p->name), NULL, 10);
+        eval_bind_scalar(r->eval, i, &r->scalars[i]);
+    } else if (p->kind == PARAM_SCALAR) {
+        set_scalar(r, i);
+    } else {
+        shape_tensor(r, &r->inputs[i], p->dtype, p->rank, p->dims,
+                     p->has_strides ? p->strides : NULL);
+        input_fill(spec && p->dtype != DT_BOOL ? spec : &of_type, &r->inputs[i],
+                   1, input_stream(p->name), 1);
+        eval_bind_tensor(r->eval, i, &r->inputs[i]);
+    }
+}
+
+bool
+exec_prepare(struct run *r, const struct input_spec *spec)
+{
+    const struct graph *g = r->resolved;
+    struct buf why;
+
+    buf_init(&why, r->arena);
+    r->inputs = NEW_ARRAY(r->arena, struct tensor, g->n_params + 1);
+    r->scalars = NEW_ARRAY(r->arena, uint64_t, g->n_params + 1);
+    r->outputs = NEW_ARRAY(r->arena, struct tensor, g->n_results + 1);
+    r->eval = eval_new(r->arena, g, 1);
+    for (uint32_t i = 0; i < g->n_params; i++)
+        set_param(r, i, spec);
+    for (uint32_t i = 0; i < g->n_results; i++) {
+        const struct result *x = &g->results[i];
+
+        shape_tensor(r, &r->outputs[i], x->dtype, x->rank, x->dims,
+                     x->has_strides ? x->strides : NULL);
+    }
+    if (!eval_run(r->eval, &why)) {
+        fprintf(stderr, "interpreter: %s\n", buf_str(&why));
+        return false;
+    }
+    return true;
+}
+
+/* --- expressions of the launch -------------------------------------------- */
+
+static struct tensor *
+find_tensor(struct run *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->resolved->n_params; i++)
+        if (strcmp(r->resolved->params[i].name, name) == 0)
+            return &r->inputs[i];
+    for (uint32_t i = 0; i < r->resolved->n_results; i++)
+        if (strcmp(r->resolved->results[i].name, name) == 0)
+            return &r->outputs[i];
+    return NULL;
+}
+
+/* What an expression names, as its value: expr_var's index is into these. */
+struct names {
+    struct run *r;
+    int64_t value[64];
+    uint32_t n;
+};
+
+static bool
+resolve(void *data, const char *name, const char *member, uint32_t dim,
+        struct expr_var *ret)
+{
+    struct names *n = data;
+    struct tensor *t = find_tensor(n->r, name);
+    int64_t v;
+
+    if (!member && !dim_value(n->r, name, &v))
+        return false;
+    if (member && !t)
+        return false;
+    if (member && strcmp(member, "shape") == 0)
+        v = t->shape[dim];
+    else if (member && strcmp(member, "stride") == 0)
+        v = t->strides[dim];
+    else if (member)
+        v = ALIGN;
+    assert(n->n < ARRAY_LEN(n->value));
+    *ret = (struct expr_var){.kind = EV_DIM, .index = n->n};
+    n->value[n->n++] = v;
+    return true;
+}
+
+static bool
+value_of(const void *data, const struct expr_var *v, int64_t *ret)
+{
+    *ret = ((const struct names *)data)->value[v->index];
+    return true;
+}
+
+static int64_t
+evaluate(struct run *r, const char *text)
+{
+    struct names names = {.r = r};
+    struct expr e;
+    const char *why;
+    int64_t v;
+
+    if (!expr_parse(text, resolve, &names, &e, &why)) {
+        fprintf(stderr, "'%s': %s\n", text, why);
+        exit(EXIT_INPUT);
+    }
+    if (!expr_eval(&e, value_of, &names, &v)) {
+        fprintf(stderr, "'%s' has no value\n", text);
+        exit(EXIT_INPUT);
+    }
+    expr_free(&e);
+    return v;
+}
+
+/* --- launching ------------------------------------------------------------ */
+
+static void *
+workspace_of(struct run *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->low->workspace.n; i++)
+        if (strcmp(r->low->workspace.v[i].name, name) == 0)
+            return r->workspace[i];
+    BUG("no workspace '%s'", name);
+}
+
+static uint64_t
+argument(struct run *r, const struct launch_arg *arg)
+{
+    uint64_t v = 0;
+    void *p = NULL;
+
+    if (arg->kind == ARG_DIM)
+        return (uint64_t)evaluate(r, arg->name);
+    if (arg->kind == ARG_SCALAR) {
+        for (uint32_t i = 0; i < r->resolved->n_params; i++)
+            if (strcmp(r->resolved->params[i].name, arg->name) == 0)
+                return r->scalars[i];
+        BUG("no scalar '%s'", arg->name);
+    }
+    p = arg->kind == ARG_TENSOR ? find_tensor(r, arg->name)->data
+                                : workspace_of(r, arg->name);
+    memcpy(&v, &p, sizeof(p));
+    return v;
+}
+
+static bool
+launch(struct run *r, const struct launch *l)
+{
+    uint64_t *values = NEW_ARRAY(r->arena, uint64_t, l->args.n + 1);
+    void **args = NEW_ARRAY(r->arena, void *, l->args.n + 1);
+    unsigned grid[3];
+    int status;
+
+    for (uint32_t i = 0; i < l->args.n; i++) {
+        values[i] = argument(r, &l->args.v[i]);
+        args[i] = &values[i];
+    }
+    for (int i = 0; i < 3; i++)
+        grid[i] = (unsigned)evaluate(r, l->grid[i]);
+    if (!grid[0] || !grid[1] || !grid[2])
+        return true;
+    status = r->emu->launch(l->kernel->symbol, grid, (unsigned)l->block,
+                            (size_t)evaluate(r, l->smem), args);
+    if (status != FU_EMU_OK)
+        fprintf(stderr, "%s\n", r->emu->error());
+    return status == FU_EMU_OK;
+}
+
+static void
+allow(struct run *r, const struct tensor *t)
+{
+    int64_t extent;
+
+    if (t->data && tensor_extent(t, &extent))
+        r->emu->allow(t->data, (size_t)extent * dtype_info[t->dtype].bytes);
+}
+
+static void
+allow_all(struct run *r)
+{
+    const struct graph *g = r->resolved;
+
+    r->emu->forget_all();
+    for (uint32_t i = 0; i < g->n_params; i++)
+        if (g->params[i].kind == PARAM_TENSOR)
+            allow(r, &r->inputs[i]);
+    for (uint32_t i = 0; i < g->n_results; i++)
+        allow(r, &r->outputs[i]);
+    r->workspace = NEW_ARRAY(r->arena, void *, r->low->workspace.n + 1);
+    for (uint32_t i = 0; i < r->low->workspace.n; i++) {
+        const struct workspace *w = &r->low->workspace.v[i];
+        int64_t bytes = evaluate(r, w->bytes);
+
+        r->workspace[i] = memory(r, bytes);
+        if (w->zero)
+            memset(r->workspace[i], 0, (size_t)bytes);
+        r->emu->allow(r->workspace[i], (size_t)bytes);
+    }
+}
+
+/* --- one variant ---------------------------------------------------------- */
+
+static bool
+check(struct run *r, uint32_t v, uint32_t i)
+{
+    struct eval_values ref = eval_result(r->eval, i, NULL, 0);
+    struct check_report c = check_output(&ref, &r->outputs[i], r->exact);
+
+    if (check_passed(&c) || (c.wrong == 0 && c.undecided > 0))
+        return true;
+    fprintf(stderr,
+            "variant %u (%s), '%s'%s%s: %" PRId64 " of %" PRId64
+            " wrong; at %" PRId64 " %.9g, not %.9g (bound %.3g)\n",
+            v, scheduler_name[r->low->variants.v[v].launches.v[0].scheduler],
+            r->resolved->results[i].name, r->exact ? ", integers" : "",
+            r->share ? ", in place" : "", c.wrong, c.count, c.worst, c.got,
+            c.want, c.bound);
+    return false;
+}
+
+static void
+poison(struct run *r, uint32_t i)
+{
+    struct tensor *t = &r->outputs[i];
+    int64_t extent;
+
+    if (tensor_extent(t, &extent))
+        memset(t->data, POISON, (size_t)extent * dtype_info[t->dtype].bytes);
+}
+
+/* The result's memory is its input's; what that held is kept in saved. */
+static void
+share(struct run *r, uint32_t i, void **saved)
+{
+    int input = r->resolved->results[i].inplace;
+    struct tensor *t;
+    int64_t extent;
+
+    saved[i] = NULL;
+    if (input < 0 || !r->share)
+        return;
+    t = &r->inputs[input];
+    if (!tensor_extent(t, &extent))
+        BUG("a tensor that is too large");
+    extent *= (int64_t)dtype_info[t->dtype].bytes;
+    saved[i] = memory(r, extent);
+    memcpy(saved[i], t->data, (size_t)extent);
+    r->outputs[i].data = t->data;
+}
+
+/* The result to memory of its own, the input's values back. */
+static void
+part(struct run *r, uint32_t i, void **saved)
+{
+    struct tensor *t = &r->outputs[i];
+    int64_t extent;
+    void *own;
+
+    if (!saved[i] || !tensor_extent(t, &extent))
+        return;
+    extent *= (int64_t)dtype_info[t->dtype].bytes;
+    own = memory(r, extent);
+    memcpy(own, t->data, (size_t)extent);
+    memcpy(t->data, saved[i], (size_t)extent);
+    t->data = own;
+}
+
+/* The values computed by the last launches, in one order of the threads. */
+static bool
+run_once(struct run *r, uint32_t v, int order)
+{
+    const struct lowered_variant *lv = &r->low->variants.v[v];
+    uint32_t n = r->resolved->n_results;
+    void **saved = NEW_ARRAY(r->arena, void *, n + 1);
+    bool ok = true;
+
+    for (uint32_t i = 0; i < n; i++) {
+        poison(r, i);
+        share(r, i, saved);
+    }
+    allow_all(r);
+    r->emu->set_order(order);
+    for (uint32_t i = 0; i < lv->launches.n && ok; i++)
+        ok = launch(r, &lv->launches.v[i]);
+    for (uint32_t i = 0; i < n; i++)
+        part(r, i, saved);
+    for (uint32_t i = 0; i < n && ok; i++)
+        ok &= check(r, v, i);
+    return ok;
+}
+
+bool
+exec_variant(struct run *r, uint32_t v, bool *ret_admitted)
+{
+    const struct lowered_variant *lv = &r->low->variants.v[v];
+
+    *ret_admitted = lv->guard[0] == '\0' || evaluate(r, lv->guard) != 0;
+    if (!*ret_admitted)
+        return true;
+    return run_once(r, v, 0) && run_once(r, v, 1);
+}
