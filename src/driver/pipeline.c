@@ -330,6 +330,8 @@ run_stages(struct pipeline *p, struct buf *to_stdout)
     if (p->options->depfile)
         outputs_make_depfile(&p->outputs, p->module->files, p->module->n_files);
     print_graphs(p, ART_FUSION, false, graph_print_fusion);
+    if (!wants(p, ART_GRAPH) && !wants(p, ART_DOT) && !wants_plans(p))
+        return true;
     simplify(p);
     print_graphs(p, ART_GRAPH, true, graph_print);
     print_graphs(p, ART_DOT, true, graph_print_dot);
