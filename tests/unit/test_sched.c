@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Selection: every program has a plan, every shape is admitted by some variant,
+ * what is chosen is feasible and the cheapest, and the choice between inputs
+ * and computed values follows predicted time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analysis/facts.h"
+#include "front/front.h"
+#include "sched/select.h"
+#include "support/arena.h"
+#include "support/buf.h"
+#include "support/diag.h"
+
+#include <stdlib.h>
+
+static struct arena *arena;
+static struct diag *diag;
+
+static int
+setup(void **state)
+{
+    (void)state;
+    arena = arena_new();
+    diag = diag_new(arena);
+    return 0;
+}
+
+static int
+teardown(void **state)
+{
+    (void)state;
+    arena_free(arena);
+    return 0;
+}
+
+static struct facts *
+facts_of(const char *text)
+{
+    struct front_options o = {0};
+    struct module *m =
+        front_load_text(arena, diag_new(arena), "test", text, strlen(text), &o);
+
+    if (!m)
+        fail_msg("the program is wrong: %s", text);
+    return facts_analyse(arena, m->graphs[0]);
+}
+
+static struct selection *
+select_on(const char *text, const struct device *dev)
+{
+    struct select_options opt = {.device = dev};
+    struct selection *s = select_plans(arena, facts_of(text), &opt, diag);
+
+    assert_non_null(s);
+    return s;
+}
+
+static struct selection *
+select_text(const char *text)
+{
+    return select_on(text, device_find("h200"));
+}
+
+static const struct candidate *
+chosen(const struct selection *s, uint32_t slot)
+{
+    return &s->slots[slot].candidates[s->slots[slot].chosen];
+}
+
+static int64_t
+key(const struct candidate *c, enum plan_key k)
+{
+    return c->plan.kernels[0].key[k];
+}
+
+/* What must hold of any selection on a device. */
+static void
+check_selection(const struct selection *s, const struct device *dev)
+{
+    assert_true(s->n_slots > 0);
+    assert_string_equal(s->slots[s->n_slots - 1].guard, "");
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        const struct candidate *c = chosen(s, i);
+        double last = 0;
+        struct plan_cost cost;
+
+        assert_null(c->refused);
+        assert_null(
+            plan_infeasible(arena, s->facts, &c->plan.kernels[0], dev, &cost));
+        assert_true(i + 1 == s->n_slots || *s->slots[i].guard);
+        for (uint32_t k = 0; k < s->slots[i].n_candidates; k++) {
+            const struct candidate *x = &s->slots[i].candidates[k];
+
+            if (x->refused || x->plan.kernels[0].scheduler == SCHED_FALLBACK)
+                continue;
+            assert_true(x->plan.cost.total_ns + 1 >= last);
+            last = x->plan.cost.total_ns;
+        }
+    }
+}
+
+static const char *const bodies[] = {
+    "fusion f(x: %s[%s, %s], w: %s[%s]) -> (y: %s[%s, %s])"
+    "{ y = x * rsqrt(mean(x * x, axis=1, keepdim=true)) * w; }",
+    "fusion f(x: %s[%s, %s], w: %s[%s]) -> (y: %s[%s, %s], s: f32[%s])"
+    "{ g = x * w; y = g - x * mean(g, axis=1, keepdim=true);"
+    "  s = sum(g, axis=0); }",
+    "fusion f(x: %s[%s, %s], w: %s[%s]) -> (y: %s[%s, %s], s: f32[%s])"
+    "{ y = x * w; s = sum(x, axis=0); }",
+    "fusion f(x: %s[%s, %s], w: %s[%s]) -> (y: %s[%s, %s])"
+    "{ y = x + w; }",
+};
+
+static const char *
+instance(size_t body, const char *t, const char *m, const char *n)
+{
+    return arena_printf(arena, bodies[body], t, m, n, t, n, t, m, n, n);
+}
+
+static int64_t
+columns_held(const struct candidate *c)
+{
+    return key(c, PK_THREADS_PER_ROW) * key(c, PK_VECTOR) *
+           key(c, PK_VECTORS_PER_THREAD);
+}
+
+static void
+every_shape_has_a_plan(void **state)
+{
+    static const char *const types[] = {"f32", "bf16", "f64"};
+    static const int columns[] = {0,    1,    2,     3,     7,     8,    24,
+                                  31,   32,   33,    63,    108,   1000, 1001,
+                                  5140, 8192, 10242, 15057, 16384, 65536};
+    static const int rows[] = {0, 1, 108, 8192};
+
+    (void)state;
+    for (size_t b = 0; b < ARRAY_LEN(bodies); b++)
+        for (size_t t = 0; t < ARRAY_LEN(types); t++)
+            for (size_t n = 0; n < ARRAY_LEN(columns); n++) {
+                const char *m =
+                    arena_printf(arena, "%d", rows[(n + t) % ARRAY_LEN(rows)]);
+                const char *text = instance(
+                    b, types[t], m, arena_printf(arena, "%d", columns[n]));
+                struct selection *s = select_text(text);
+                const struct candidate *c = chosen(s, 0);
+
+                check_selection(s, device_find("h200"));
+                if (b < 2 && !key(c, PK_LOOPED) &&
+                    c->plan.kernels[0].scheduler != SCHED_FALLBACK)
+                    assert_true(columns_held(c) >= columns[n]);
+                if (columns[n] > 1)
+                    assert_int_equal(columns[n] % key(c, PK_VECTOR), 0);
+            }
+}
+
+static void
+every_device_has_a_plan(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < device_rows_count; i++)
+        for (size_t b = 0; b < ARRAY_LEN(bodies); b++) {
+            struct selection *s =
+                select_on(instance(b, "bf16", "M", "N"), &device_rows[i]);
+
+            check_selection(s, &device_rows[i]);
+        }
+}
+
+static void
+guards_name_what_is_not_proven(void **state)
+{
+    struct selection *s = select_text(
+        "fusion f(x: bf16[M, N] strides(S, 1) align(2)) -> (y: bf16[M, N])"
+        "{ y = softmax(x); }");
+
+    (void)state;
+    assert_string_equal(s->slots[0].guard,
+                        "N <= 1024 && N % 8 == 0 && x.align >= 16 && S % 8 == "
+                        "0");
+    s = select_text("fusion f(x: bf16[M, N]) -> (y: bf16[M, N])"
+                    " requires N % 8 == 0, N <= 512 { y = softmax(x); }");
+    assert_string_equal(s->slots[0].guard, "");
+    assert_int_equal(s->n_slots, 1);
+    s = select_text("fusion f(x: f32[M, 768]) -> (y: f32[M, 768])"
+                    "{ y = softmax(x); }");
+    assert_int_equal(s->n_slots, 1);
+    assert_int_equal(key(chosen(s, 0), PK_VECTOR), 4);
+}
+
+static void
+kinds_go_to_their_strategy(void **state)
+{
+    static const struct {
+        const char *text;
+        enum scheduler_id id;
+    } rows[] = {
+        {"fusion f(x: f32[M, N]) -> (y: f32[M, N]) { y = x * 2.0; }",
+         SCHED_POINTWISE},
+        {"fusion f(x: f32[M, N]) -> (y: f32[M]) { y = sum(x, axis=1); }",
+         SCHED_REDUCTION},
+        {"fusion f(x: f32[M, N]) -> (y: f32[N]) { y = sum(x, axis=0); }",
+         SCHED_REDUCTION},
+        {"fusion f(x: f32[M, N]) -> (y: f32[M, N]) { y = softmax(x); }",
+         SCHED_INNER_PERSISTENT},
+        {"fusion f(x: f32[M, N], z: f32[M, N])"
+         " -> (y: f32[M, N], s: f32[N])"
+         "{ y = x - sum(x, axis=1, keepdim=true); s = sum(z, axis=0); }",
+         SCHED_INNER_OUTER_PERSISTENT},
+        {"fusion f(x: f32[M, N]) -> (y: f32[M, N])"
+         "{ y = softmax(x, axis=0); }",
+         SCHED_FALLBACK},
+        {"fusion f(x: f32[]) -> (y: f32[]) { y = x * 2.0; }", SCHED_FALLBACK},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct selection *s = select_text(rows[i].text);
+
+        assert_int_equal(chosen(s, 0)->plan.kernels[0].scheduler, rows[i].id);
+        if (rows[i].id == SCHED_FALLBACK)
+            assert_int_equal(s->n_refusals, SCHED_COUNT - 1);
+    }
+}
+
+static void
+rejection_ends_at_fallback(void **state)
+{
+    struct selection *s = select_text(instance(1, "bf16", "8192", "4096"));
+    uint32_t steps = 0;
+
+    (void)state;
+    while (selection_next(s, 0)) {
+        assert_null(chosen(s, 0)->refused);
+        steps++;
+    }
+    assert_true(steps >= 3);
+    assert_int_equal(chosen(s, 0)->plan.kernels[0].scheduler, SCHED_FALLBACK);
+}
+
+static const char explain_many[] =
+    "fusion f(a: f32[8192, 4096], b: f32[8192, 4096], c: f32[8192, 4096],"
+    "  d: f32[8192, 4096], e: f32[8192, 4096], x: f32[8192, 4096],"
+    "  weight: f32[4096]) -> (y: f32[8192, 4096], total: f32[4096])"
+    "{ v = (a + b + c + d + e + x) * weight;"
+    "  y = v - sum(v, axis=1, keepdim=true); total = sum(x, axis=0); }";
+static const char explain_packed[] =
+    "fusion f(x: bf16[8192, 1024]) -> (y: bf16[8192, 1024])"
+    "{ v = x * x + 1.0; y = v / sum(v, axis=1, keepdim=true); }";
+
+static bool
+is_projected(const struct selection *s)
+{
+    return strncmp(chosen(s, 0)->summary, "projection", 10) == 0;
+}
+
+static void
+the_cut_follows_predicted_time(void **state)
+{
+    const char *why;
+    const struct device *h200 = device_find("h200");
+
+    (void)state;
+    assert_true(is_projected(select_text(
+        "fusion f(dy: f32[8192, 8192], x: f32[8192, 8192], w: f32[8192])"
+        " -> (dx: f32[8192, 8192], dw: f32[8192])"
+        "{ g = dy * w; dx = g - x * mean(g * x, axis=1, keepdim=true);"
+        "  dw = sum(dy * x, axis=0); }")));
+    assert_false(is_projected(select_text(explain_many)));
+    assert_false(is_projected(select_text(
+        "fusion f(a: f32[8192, 4096], b: f32[8192, 4096], c: f32[8192, 4096])"
+        " -> (y: f32[8192, 4096])"
+        "{ v = a * b + c; y = v / sum(v, axis=1, keepdim=true); }")));
+    assert_true(is_projected(select_text(explain_packed)));
+    assert_true(is_projected(select_on(
+        explain_many, device_override(arena, h200, "l2_rate=1000", &why))));
+    assert_false(is_projected(select_on(
+        explain_packed, device_override(arena, h200, "regs=131072", &why))));
+}
+
+static struct selection *
+select_with(const char *text, const char *const *sets, uint32_t n)
+{
+    struct select_options opt = {
+        .device = device_find("h200"), .sets = sets, .n_sets = n};
+
+    return select_plans(arena, facts_of(text), &opt, diag);
+}
+
+static void
+fields_can_be_set(void **state)
+{
+    static const char *const good[] = {"f.v0.k0.finish=kernel",
+                                       "x.store=reload", "prefetch=0"};
+    static const char *const bad[] = {
+        "speed=9",      "threads",           "vector=3x",
+        "z.store=none", "threads_per_row=7", "v9.vector=1",
+        "k1.vector=1",  "x.store=slowly",    "stages=4",
+    };
+    const char *text = instance(1, "bf16", "8192", "4096");
+    struct selection *s = select_with(text, good, 3);
+
+    (void)state;
+    assert_non_null(s);
+    assert_int_equal(key(chosen(s, 0), PK_FINISH), FINISH_KERNEL);
+    assert_int_equal(key(chosen(s, 0), PK_PREFETCH), 0);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        unsigned before = diag_errors(diag);
+
+        if (select_with(text, &bad[i], 1))
+            fail_msg("'%s' is accepted", bad[i]);
+        assert_int_equal(diag_errors(diag), before + 1);
+    }
+}
+
+static void
+a_set_vector_joins_the_guard(void **state)
+{
+    static const char *const sets[] = {"v1.vector=2"};
+    struct selection *s = select_with(
+        "fusion f(x: f32[M, N]) -> (y: f32[M, N]) { y = x * x[:, 0:1]; }", sets,
+        1);
+
+    (void)state;
+    assert_non_null(s);
+    assert_string_equal(s->slots[1].guard, "N % 2 == 0");
+    assert_string_equal(s->slots[2].guard, "");
+    assert_int_equal(chosen(s, 2)->plan.kernels[0].scheduler, SCHED_FALLBACK);
+}
+
+static void
+hints_inform_the_model_only(void **state)
+{
+    const char *text = instance(0, "bf16", "M", "N");
+    struct hint hints[] = {{"M", 64}, {"N", 512}};
+    struct select_options opt = {
+        .device = device_find("h200"), .hints = hints, .n_hints = 2};
+    struct selection *plain = select_text(text),
+                     *s = select_plans(arena, facts_of(text), &opt, diag);
+
+    (void)state;
+    assert_int_equal(plain->rows, 8192);
+    assert_int_equal(s->rows, 64);
+    assert_int_equal(s->slots[0].columns, 512);
+    assert_int_equal(s->n_slots, plain->n_slots);
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        assert_string_equal(s->slots[i].guard, plain->slots[i].guard);
+}
+
+static void
+explanations_are_complete_and_stable(void **state)
+{
+    const struct selection *s = select_text(instance(1, "f32", "M", "N"));
+    struct buf a, b;
+
+    (void)state;
+    buf_init(&a, arena);
+    buf_init(&b, arena);
+    explain_text(&a, &s, 1, device_find("h200"));
+    s = select_text(instance(1, "f32", "M", "N"));
+    explain_text(&b, &s, 1, device_find("h200"));
+    assert_string_equal(buf_str(&a), buf_str(&b));
+    for (int i = 0; i < SCHED_COUNT; i++)
+        assert_non_null(strstr(buf_str(&a), scheduler_name[i]));
+    assert_non_null(strstr(buf_str(&a), "of the roofline"));
+    buf_init(&b, arena);
+    explain_json(&b, &s, 1, device_find("h200"));
+    assert_non_null(strstr(buf_str(&b), "\"quantisation_percent\""));
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_shape_has_a_plan),
+        cmocka_unit_test(every_device_has_a_plan),
+        cmocka_unit_test(guards_name_what_is_not_proven),
+        cmocka_unit_test(kinds_go_to_their_strategy),
+        cmocka_unit_test(rejection_ends_at_fallback),
+        cmocka_unit_test(the_cut_follows_predicted_time),
+        cmocka_unit_test(fields_can_be_set),
+        cmocka_unit_test(a_set_vector_joins_the_guard),
+        cmocka_unit_test(hints_inform_the_model_only),
+        cmocka_unit_test(explanations_are_complete_and_stable),
+    };
+
+    return cmocka_run_group_tests_name("sched", tests, setup, teardown);
+}
