@@ -96,24 +96,45 @@ call(struct buf *b, const struct kexpr *e)
     args(b, e);
 }
 
-/* The spelling of the operation's row with its operands put in. */
+/* "(...)" whose first parenthesis closes at the end. */
+static bool
+is_wrapped(const char *s, size_t n)
+{
+    int depth = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        depth += (s[i] == '(') - (s[i] == ')');
+        if (depth == 0 && i + 1 < n)
+            return false;
+    }
+    return n > 2 && s[0] == '(';
+}
+
+/* The spelling of the operation's row with its operands put in; a pair of
+ * parentheses round it all goes where nothing stands beside it. */
 static void
-operation(struct buf *b, const struct kexpr *e)
+operation(struct buf *b, const struct kexpr *e, int outer)
 {
     const struct op_info *info = &op_info[e->op];
     const char *s = info->spell_float;
+    size_t n;
 
     if (!s || (!dtype_is_float(e->dtype) && info->spell_int))
         s = info->spell_int;
     assert(s);
-    for (; *s; s++) {
-        if (*s != '%') {
-            buf_putc(b, *s);
+    n = strlen(s);
+    if (outer == 0 && is_wrapped(s, n)) {
+        s++;
+        n -= 2;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] != '%') {
+            buf_putc(b, s[i]);
             continue;
         }
-        s++;
-        assert(*s >= '0' && (uint32_t)(*s - '0') < e->n_args);
-        cuda_expr(b, e->args[*s - '0'], PRIMARY);
+        i++;
+        assert(s[i] >= '0' && (uint32_t)(s[i] - '0') < e->n_args);
+        cuda_expr(b, e->args[s[i] - '0'], PRIMARY);
     }
 }
 
@@ -160,12 +181,12 @@ cuda_expr(struct buf *b, const struct kexpr *e, int outer)
         buf_putc(b, ']');
         break;
     case KE_SYM:
-        buf_putc(b, '(');
+        buf_puts(b, outer ? "(" : "");
         sym_print_c(b, e->sym, variable, NULL);
-        buf_putc(b, ')');
+        buf_puts(b, outer ? ")" : "");
         break;
     case KE_OP:
-        operation(b, e);
+        operation(b, e, outer);
         break;
     case KE_CAST:
         buf_printf(b, "fu_cast_%s", dtype_info[e->dtype].name);
