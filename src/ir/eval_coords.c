@@ -106,7 +106,8 @@ coords_range(struct worker *w, struct coords *c, const int64_t *shape,
             list_range(w, c, shape, over, first);
             return;
         }
-        c->ax[d] = (struct axis){.base = rest % shape[d], .step = last};
+        c->ax[d] =
+            (struct axis){.base = rest % shape[d], .step = last && n > 1};
         rest /= shape[d];
         last = false;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "support/base.h"
 
-#include "launch/driver.h"
+#include "tools/launch/driver.h"
 
-#include "launch/match.h"
+#include "tools/launch/match.h"
 
 #include <dlfcn.h>
 
@@ -17,8 +17,8 @@ driver_check(const struct driver *d, cu_result r, const char *what,
         return FUSEC_OK;
     if (d->GetErrorString(r, &text) != 0 || !text)
         text = "unknown error";
-    return message_set(msg, FUSEC_DRIVER_FAILED, "%s: %s (CUDA error %d)",
-                       what, text, r);
+    return message_set(msg, FUSEC_DRIVER_FAILED, "%s: %s (CUDA error %d)", what,
+                       text, r);
 }
 
 static bool
@@ -51,8 +51,7 @@ driver_open(struct driver *ret, const struct message *msg)
     if (!find_all(ret, &missing)) {
         driver_close(ret);
         return message_set(msg, FUSEC_NO_DRIVER,
-                           "the CUDA driver is too old: it has no %s",
-                           missing);
+                           "the CUDA driver is too old: it has no %s", missing);
     }
     status = driver_check(ret, ret->Init(0), "cuInit", msg);
     if (status)

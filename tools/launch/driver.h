@@ -35,15 +35,15 @@ struct cu_launch_config {
 };
 
 enum {
-    CU_SMS = 16,                /* device: multiprocessors */
-    CU_SHARED_OPTIN = 97,       /* device: shared bytes of a block, at most */
-    CU_SHARED_STATIC = 1,       /* function */
-    CU_SHARED_DYNAMIC_MAX = 8,  /* function */
+    CU_SMS = 16,                  /* device: multiprocessors */
+    CU_SHARED_OPTIN = 97,         /* device: shared bytes of a block, at most */
+    CU_SHARED_STATIC = 1,         /* function */
+    CU_SHARED_DYNAMIC_MAX = 8,    /* function */
     CU_CLUSTER_NON_PORTABLE = 14, /* function */
     CU_ATTR_COOPERATIVE = 2,
     CU_ATTR_CLUSTER = 4,
     CU_ATTR_PDL = 6,
-    CU_JIT_LOG = 5,             /* module: error log buffer, its size */
+    CU_JIT_LOG = 5, /* module: error log buffer, its size */
     CU_JIT_LOG_BYTES = 6,
     CU_CAPTURE_RELAXED = 2,
     CU_STREAM_NON_BLOCKING = 1,
@@ -92,7 +92,7 @@ enum {
     F(GraphInstantiate, cuGraphInstantiateWithFlags,                           \
       (cu_handle * ret, cu_handle graph, unsigned long long flags))            \
     F(GraphGetNodes, cuGraphGetNodes,                                          \
-      (cu_handle graph, cu_handle * nodes, size_t *ret_n))                     \
+      (cu_handle graph, cu_handle * nodes, size_t * ret_n))                    \
     F(GraphLaunch, cuGraphLaunch, (cu_handle exec, cu_handle stream))          \
     F(GraphDestroy, cuGraphDestroy, (cu_handle graph))                         \
     F(GraphExecDestroy, cuGraphExecDestroy, (cu_handle exec))                  \

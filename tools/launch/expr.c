@@ -4,7 +4,7 @@
  * out of stack on a hostile manifest. */
 #include "support/base.h"
 
-#include "launch/expr.h"
+#include "tools/launch/expr.h"
 
 #include <stdlib.h>
 
@@ -154,8 +154,7 @@ parse_call(struct parser *s, const char *name)
     static const struct {
         const char *name;
         enum code code;
-    } functions[] = {
-        {"min", C_MIN}, {"max", C_MAX}, {"ceil_div", C_CEIL_DIV}};
+    } functions[] = {{"min", C_MIN}, {"max", C_MAX}, {"ceil_div", C_CEIL_DIV}};
 
     for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
         if (strcmp(functions[i].name, name) != 0)
@@ -198,7 +197,8 @@ parse_variable(struct parser *s, const char *name)
             return refuse(s, "'[' is expected");
         }
     }
-    if (dim > 255 || !s->resolve(s->data, name, given, (uint32_t)dim, &step.var))
+    if (dim > 255 ||
+        !s->resolve(s->data, name, given, (uint32_t)dim, &step.var))
         return refuse(s, "an unknown name");
     return emit(s, step, 1);
 }

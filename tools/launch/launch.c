@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions: files and the driver on one side, match on the other. */
+/* The public functions: files and the driver on one side, match on the other.
+ */
 #include "support/base.h"
 
-#include "fusec_launch.h"
+#include "tools/fusec_launch.h"
 
-#include "launch/module.h"
 #include "support/sha256.h"
+#include "tools/launch/module.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -175,10 +176,10 @@ cuda_clear(void *data, void *memory, size_t bytes, void *stream,
 {
     const struct fusec_module *m = data;
 
-    return driver_check(&m->driver,
-                        m->driver.MemsetD8Async((cu_ptr)(uintptr_t)memory, 0,
-                                                bytes, stream),
-                        "clearing the workspace", msg);
+    return driver_check(
+        &m->driver,
+        m->driver.MemsetD8Async((cu_ptr)(uintptr_t)memory, 0, bytes, stream),
+        "clearing the workspace", msg);
 }
 
 static int
@@ -248,13 +249,13 @@ load_code(struct fusec_module *m, const char *path, const struct message *msg)
     char *code;
     int status;
 
-    if ((status = read_code(path, suffix, m->manifest.cubin_sha256, &code,
-                            msg)))
+    if ((status =
+             read_code(path, suffix, m->manifest.cubin_sha256, &code, msg)))
         return status;
     if (!code) {
         suffix = ".ptx";
-        if ((status = read_code(path, suffix, m->manifest.ptx_sha256, &code,
-                                msg)))
+        if ((status =
+                 read_code(path, suffix, m->manifest.ptx_sha256, &code, msg)))
             return status;
     }
     if (!code)
@@ -275,7 +276,8 @@ fusec_load(const char *path, struct fusec_module **ret, char *message,
 
     if (!m)
         return message_set(&msg, FUSEC_NO_MEMORY, "out of memory");
-    m->backend = (struct backend){.data = m, .launch = cuda_launch,
+    m->backend = (struct backend){.data = m,
+                                  .launch = cuda_launch,
                                   .resident = cuda_resident,
                                   .clear = cuda_clear};
     status = module_read(path, &m->manifest, &msg);
@@ -357,9 +359,9 @@ fusec_workspace_clear(const struct fusec_fusion *f,
     if (!status)
         status = match_workspace(&m, NULL, &need, &msg);
     if (!status && bytes < need)
-        status = message_set(&msg, FUSEC_MISMATCH,
-                             "workspace is %zu bytes; %zu are needed", bytes,
-                             need);
+        status =
+            message_set(&msg, FUSEC_MISMATCH,
+                        "workspace is %zu bytes; %zu are needed", bytes, need);
     if (status)
         return status;
     return match_clear(&m, &f->module->backend, workspace, stream, &msg);

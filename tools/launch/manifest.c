@@ -3,7 +3,7 @@
  * that is wrong with the path to it, "fusions[0].params[2].align". */
 #include "support/base.h"
 
-#include "launch/manifest.h"
+#include "tools/launch/manifest.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -63,8 +63,7 @@ path_pop(struct reader *r, size_t n)
 /* --- Plain values --------------------------------------------------------- */
 
 static bool
-get_string(struct reader *r, const json_t *o, const char *key,
-           const char **ret)
+get_string(struct reader *r, const json_t *o, const char *key, const char **ret)
 {
     const json_t *v = json_object_get(o, key);
 
@@ -198,8 +197,7 @@ read_expr(struct reader *r, const json_t *v, const char *key, struct expr *ret)
         strlen(json_string_value(v)) != json_string_length(v))
         return fail(r, "'%s' is not an expression", key);
     if (!expr_parse(json_string_value(v), resolve, r, ret, &why))
-        return fail(r, "'%s' = \"%.100s\": %s", key, json_string_value(v),
-                    why);
+        return fail(r, "'%s' = \"%.100s\": %s", key, json_string_value(v), why);
     return true;
 }
 
@@ -229,9 +227,9 @@ get_word(struct reader *r, const json_t *o, const char *key,
 static bool
 get_dtype(struct reader *r, const json_t *o, int *ret)
 {
-    static const char *const names[] = {
-        "bool", "i8",   "i16",    "i32",    "i64", "u8",
-        "f16",  "bf16", "f8e4m3", "f8e5m2", "f32", "f64"};
+    static const char *const names[] = {"bool",   "i8",     "i16", "i32",
+                                        "i64",    "u8",     "f16", "bf16",
+                                        "f8e4m3", "f8e5m2", "f32", "f64"};
 
     return get_word(r, o, "dtype", names, ARRAY_LEN(names), ret);
 }
@@ -445,8 +443,7 @@ read_triple(struct reader *r, const json_t *o, const char *key, int most,
 static bool
 read_arg(struct reader *r, const json_t *o, struct m_arg *a)
 {
-    static const char *const kinds[] = {"tensor", "workspace", "i64",
-                                        "scalar"};
+    static const char *const kinds[] = {"tensor", "workspace", "i64", "scalar"};
     const char *name;
     int kind, p;
 
@@ -562,8 +559,7 @@ struct list {
 
 /* Reads every element of an allocated array. */
 static bool
-read_elements(struct reader *r, const json_t *o, const struct list *l,
-              void *to)
+read_elements(struct reader *r, const json_t *o, const struct list *l, void *to)
 {
     const json_t *a = json_object_get(o, l->key);
     char *element = to;
@@ -638,8 +634,7 @@ read_fusion(struct reader *r, const json_t *o, struct fusec_fusion *f)
 {
     struct list params = {"params", M_MAX_PARAMS, sizeof(*f->params),
                           element_param_head};
-    struct list dims = {"dims", M_MAX_DIMS, sizeof(*f->dims),
-                        element_dim_name};
+    struct list dims = {"dims", M_MAX_DIMS, sizeof(*f->dims), element_dim_name};
     struct list guards = {"guards", 65536, sizeof(*f->guards), element_guard};
     struct list space = {"workspace", M_MAX_WORKSPACE, sizeof(*f->workspace),
                          element_workspace};
@@ -674,8 +669,7 @@ is_sha256(const char *s)
 }
 
 static bool
-get_sha256(struct reader *r, const json_t *o, const char *key,
-           const char **ret)
+get_sha256(struct reader *r, const json_t *o, const char *key, const char **ret)
 {
     if (!get_string(r, o, key, ret))
         return false;
@@ -752,8 +746,8 @@ bool
 manifest_parse(const char *text, size_t len, struct manifest *ret,
                char *message, size_t size)
 {
-    struct reader r = {.message = message, .size = size, .path = "manifest",
-                       .m = ret};
+    struct reader r = {
+        .message = message, .size = size, .path = "manifest", .m = ret};
     json_error_t error;
 
     *ret = (struct manifest){0};

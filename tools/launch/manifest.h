@@ -5,16 +5,16 @@
 #ifndef FUSEC_TOOLS_LAUNCH_MANIFEST_H
 #define FUSEC_TOOLS_LAUNCH_MANIFEST_H
 
-#include "fusec_launch.h"
-#include "launch/expr.h"
+#include "tools/fusec_launch.h"
+#include "tools/launch/expr.h"
 
 enum {
     M_MAX_RANK = 8,
     M_MAX_PARAMS = 4160,
     M_MAX_DIMS = 1024,
     M_MAX_WORKSPACE = 4096,
-    M_MAX_ARGS = 512,       /* of one kernel: 4,000 bytes */
-    M_MAX_KERNELS = 65536,  /* of a manifest */
+    M_MAX_ARGS = 512,      /* of one kernel: 4,000 bytes */
+    M_MAX_KERNELS = 65536, /* of a manifest */
 };
 
 struct m_dim {
@@ -78,7 +78,7 @@ struct fusec_fusion {
 };
 
 struct manifest {
-    void *json; /* the tree that owns all strings */
+    void *json;                          /* the tree that owns all strings */
     const char *device, *arch, *program; /* program may be NULL */
     const char *cuda_sha256, *ptx_sha256, *cubin_sha256; /* may be NULL */
     struct fusec_fusion *fusions;

@@ -2,7 +2,7 @@
 /* Nothing here allocates: a launch works on the stack alone. */
 #include "support/base.h"
 
-#include "launch/match.h"
+#include "tools/launch/match.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -125,9 +125,9 @@ eval_or_fail(const struct match *m, const struct expr *e, int64_t *ret,
 static const char *
 dtype_name(int dtype)
 {
-    static const char *const names[] = {
-        "bool", "i8",   "i16",    "i32",    "i64", "u8",
-        "f16",  "bf16", "f8e4m3", "f8e5m2", "f32", "f64"};
+    static const char *const names[] = {"bool",   "i8",     "i16", "i32",
+                                        "i64",    "u8",     "f16", "bf16",
+                                        "f8e4m3", "f8e5m2", "f32", "f64"};
 
     return dtype >= 0 && dtype < (int)ARRAY_LEN(names) ? names[dtype]
                                                        : "unknown";
@@ -143,17 +143,15 @@ check_form(const struct m_param *p, const struct fusec_tensor *t,
                            p->pub.name, dtype_name(t->dtype),
                            dtype_name(p->pub.dtype));
     if (t->ndim != p->pub.ndim)
-        return message_set(msg, FUSEC_MISMATCH,
-                           "'%s': rank is %d, not %d", p->pub.name, t->ndim,
-                           p->pub.ndim);
+        return message_set(msg, FUSEC_MISMATCH, "'%s': rank is %d, not %d",
+                           p->pub.name, t->ndim, p->pub.ndim);
     if (p->pub.role == FUSEC_SCALAR || p->pub.role == FUSEC_DIM)
         return t->data || p->has_default
                    ? FUSEC_OK
                    : message_set(msg, FUSEC_MISMATCH,
                                  "'%s': no value and no default", p->pub.name);
     if (t->ndim > 0 && !t->shape)
-        return message_set(msg, FUSEC_MISMATCH, "'%s': no shape",
-                           p->pub.name);
+        return message_set(msg, FUSEC_MISMATCH, "'%s': no shape", p->pub.name);
     for (int d = 0; d < t->ndim; d++)
         if (t->shape[d] < 0 || stride_of(t, (uint32_t)d) < 0)
             return message_set(msg, FUSEC_MISMATCH,
@@ -179,11 +177,10 @@ read_dim(struct match *m, const struct m_dim *d, int64_t *ret,
     else
         *ret = stride_of(t, d->index);
     if (*ret % d->divisor != 0)
-        return message_set(msg, FUSEC_MISMATCH,
-                           "'%s': %" PRId64 " is no multiple of %" PRId64
-                           " (dimension '%s')",
-                           m->f->params[d->param].pub.name, *ret, d->divisor,
-                           d->name);
+        return message_set(
+            msg, FUSEC_MISMATCH,
+            "'%s': %" PRId64 " is no multiple of %" PRId64 " (dimension '%s')",
+            m->f->params[d->param].pub.name, *ret, d->divisor, d->name);
     *ret /= d->divisor;
     if (d->has_bound && *ret != d->bound)
         return message_set(msg, FUSEC_MISMATCH,
@@ -256,13 +253,11 @@ check_memory(const struct match *m, uint32_t i, const struct message *msg)
     const struct fusec_tensor *t = &m->args[i];
     size_t bytes;
 
-    if (!extent_bytes(t, &bytes) || (uintptr_t)t->data + bytes <
-                                        (uintptr_t)t->data)
-        return message_set(msg, FUSEC_MISMATCH, "'%s': too large",
-                           p->pub.name);
+    if (!extent_bytes(t, &bytes) ||
+        (uintptr_t)t->data + bytes < (uintptr_t)t->data)
+        return message_set(msg, FUSEC_MISMATCH, "'%s': too large", p->pub.name);
     if (!t->data && bytes > 0)
-        return message_set(msg, FUSEC_MISMATCH, "'%s': no memory",
-                           p->pub.name);
+        return message_set(msg, FUSEC_MISMATCH, "'%s': no memory", p->pub.name);
     if (((uintptr_t)t->data & (p->pub.align - 1)) != 0 && bytes > 0)
         return message_set(msg, FUSEC_MISMATCH,
                            "'%s': base address %p is not %u-byte aligned",
@@ -319,9 +314,8 @@ check_overlap(const struct match *m, uint32_t out, const struct message *msg)
             continue;
         return message_set(msg, FUSEC_OVERLAP, "'%s' overlaps '%s'%s",
                            p->pub.name, q->pub.name,
-                           p->inplace == (int)i
-                               ? ", and is not the same buffer"
-                               : "");
+                           p->inplace == (int)i ? ", and is not the same buffer"
+                                                : "");
     }
     return FUSEC_OK;
 }
@@ -414,8 +408,7 @@ size_call(const struct match *m, const struct m_launch *l, struct call *ret,
 /* Does the device hold all blocks of each cooperative launch at once? */
 static int
 check_resident(const struct match *m, const struct backend *b,
-               const struct m_variant *v, bool *ret,
-               const struct message *msg)
+               const struct m_variant *v, bool *ret, const struct message *msg)
 {
     *ret = true;
     for (uint32_t k = 0; k < v->n_launches && *ret; k++) {
@@ -451,8 +444,8 @@ match_variant(const struct match *m, const struct backend *b,
             return (int)i;
     }
     message_set(msg, FUSEC_NO_VARIANT,
-                "'%s': none of the %u variants admits these arguments",
-                f->name, f->n_variants);
+                "'%s': none of the %u variants admits these arguments", f->name,
+                f->n_variants);
     return -1;
 }
 

@@ -5,7 +5,7 @@
 #ifndef FUSEC_TOOLS_LAUNCH_MATCH_H
 #define FUSEC_TOOLS_LAUNCH_MATCH_H
 
-#include "launch/manifest.h"
+#include "tools/launch/manifest.h"
 
 struct message {
     char *text;
@@ -45,14 +45,15 @@ struct match {
  * `memory` also addresses, alignment and overlaps. */
 int match_args(struct match *m, const struct fusec_tensor *args, unsigned n,
                bool memory, const struct message *msg);
-/* The first variant whose guard holds and whose grid fits; -1 with a message. */
+/* The first variant whose guard holds and whose grid fits; -1 with a message.
+ */
 int match_variant(const struct match *m, const struct backend *b,
                   const struct message *msg);
 /* Offsets of the workspace buffers (may be NULL) and the size of all. */
 int match_workspace(const struct match *m, size_t *ret_offsets,
                     size_t *ret_bytes, const struct message *msg);
-int match_clear(const struct match *m, const struct backend *b,
-                void *workspace, void *stream, const struct message *msg);
+int match_clear(const struct match *m, const struct backend *b, void *workspace,
+                void *stream, const struct message *msg);
 /* Runs every launch of the variant. */
 int match_launch(const struct match *m, const struct backend *b, int variant,
                  void *workspace, size_t workspace_bytes, void *stream,

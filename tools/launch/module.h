@@ -4,8 +4,8 @@
 #ifndef FUSEC_TOOLS_LAUNCH_MODULE_H
 #define FUSEC_TOOLS_LAUNCH_MODULE_H
 
-#include "launch/driver.h"
-#include "launch/match.h"
+#include "tools/launch/driver.h"
+#include "tools/launch/match.h"
 
 struct fusec_module {
     struct manifest manifest;

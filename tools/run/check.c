@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Three runs: two on the same inputs, which must give the same bits, judged
+ * against the reference; and one on small integers, for which f32 is exact in
+ * sums, where every element without a bound must be equal. */
+#include "support/base.h"
+
+#include "ir/check.h"
+
+#include "tools/run/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ir/npy.h"
+#include "support/arena.h"
+#include "support/buf.h"
+#include "support/io.h"
+
+struct checker {
+    struct session *s;
+    struct machine *m;
+    struct placed placed;
+    struct arena *arena; /* of one comparison */
+    char text[512];
+    struct message msg;
+    int variant;
+    bool wrong;
+};
+
+static int32_t
+param_of(const struct session *s, const char *name)
+{
+    for (uint32_t p = 0; p < s->f->n_params; p++)
+        if (strcmp(s->f->params[p].pub.name, name) == 0)
+            return (int32_t)p;
+    return -1;
+}
+
+struct eval *
+reference_run(struct session *s, struct arena *a, struct buf *why)
+{
+    struct eval *e;
+
+    if (!s->g) {
+        buf_puts(why, "the manifest has no program (--no-embed-program): "
+                      "there is nothing to compare with");
+        return NULL;
+    }
+    e = eval_new(a, s->g, s->o->threads);
+    for (uint32_t i = 0; i < s->g->n_params; i++) {
+        int32_t p = param_of(s, s->g->params[i].name);
+        if (p < 0)
+            continue; /* bound by -D */
+        if (s->g->params[i].kind == PARAM_TENSOR)
+            eval_bind_tensor(e, i, &s->tensors[p]);
+        else
+            eval_bind_scalar(e, i, s->tensors[p].data);
+    }
+    return eval_run(e, why) ? e : NULL;
+}
+
+static void
+store_values(const struct eval_values *v, const struct tensor *t)
+{
+    for (int64_t i = 0; i < v->n_rows * v->row_len; i++) {
+        int64_t at = tensor_offset(t, i);
+        if (v->f)
+            num_store(t->dtype, t->data, at, v->f[i]);
+        else if (v->l)
+            num_store_long(t->dtype, t->data, at, v->l[i]);
+        else
+            num_store_int(t->dtype, t->data, at, v->i[i]);
+    }
+}
+
+int
+reference_store(struct session *s, struct buf *why)
+{
+    struct eval *e = reference_run(s, s->arena, why);
+
+    if (!e)
+        return EXIT_INPUT;
+    for (uint32_t r = 0; r < s->g->n_results; r++) {
+        struct eval_values v = eval_result(e, r, NULL, 0);
+        store_values(&v, &s->tensors[param_of(s, s->g->results[r].name)]);
+    }
+    return EXIT_OK;
+}
+
+static int
+failed(const char *text)
+{
+    fprintf(stderr, "fusec-run: %s\n", text);
+    return EXIT_INPUT;
+}
+
+/* --- One comparison ------------------------------------------------------- */
+
+static void
+print_report(struct checker *c, uint32_t p, const struct check_report *r,
+             const struct eval_values *v, bool integers)
+{
+    bool ok = check_passed(r);
+
+    printf("  %s  %s  max error %.3g (%.2f of the bound)  rel L2 %.3g",
+           describe(c->s, p), ok ? "ok" : "WRONG", r->max_error, r->max_units,
+           r->rel_l2);
+    if (r->undecided)
+        printf("  undecided %" PRId64, r->undecided);
+    if (integers)
+        printf("  exact %" PRId64 " of %" PRId64, r->exact, r->count);
+    if (v->rows)
+        printf("  (%" PRId64 " rows)", v->n_rows);
+    printf("\n");
+    if (r->wrong)
+        printf("    %" PRId64 " of %" PRId64
+               " wrong; the worst is element %" PRId64
+               ": %.9g, not %.9g (+- %.3g)\n",
+               r->wrong, r->count, r->worst, r->got, r->want, r->bound);
+    else if (!ok)
+        printf("    too many undecided elements: this shows nothing\n");
+}
+
+static void
+judge(struct checker *c, struct eval *e, uint32_t result, bool integers)
+{
+    struct session *s = c->s;
+    uint32_t p = (uint32_t)param_of(s, s->g->results[result].name);
+    const struct tensor *t = &s->tensors[p];
+    int64_t n = 0;
+    const int64_t *rows =
+        check_rows(c->arena, t->rank, t->shape, s->o->seed, &n);
+    struct eval_values v = eval_result(e, result, rows, n);
+    struct check_report r = check_output(&v, t, integers);
+
+    /* Integers may meet in comparisons by design; what is exact counts. */
+    if (integers && r.wrong == 0 && r.undecided > 0)
+        r.undecided = 0;
+    c->wrong |= !check_passed(&r);
+    print_report(c, p, &r, &v, integers);
+}
+
+static int
+compare(struct checker *c, bool integers)
+{
+    struct buf why;
+    struct eval *e;
+
+    c->arena = arena_new();
+    buf_init(&why, c->arena);
+    e = reference_run(c->s, c->arena, &why);
+    if (!e) {
+        failed(buf_str(&why));
+        arena_free(c->arena);
+        return EXIT_INPUT;
+    }
+    for (uint32_t r = 0; r < c->s->g->n_results; r++)
+        judge(c, e, r, integers);
+    arena_free(c->arena);
+    return EXIT_OK;
+}
+
+/* --- Runs ----------------------------------------------------------------- */
+
+static int
+run_once(struct checker *c)
+{
+    const char *gap;
+
+    session_poison_outputs(c->s);
+    if (placed_run(&c->placed, c->s, &c->variant, &c->msg)) {
+        failed(c->text);
+        return EXIT_ENVIRONMENT;
+    }
+    gap = session_gap_written(c->s);
+    if (gap) {
+        printf("  %s: memory between its elements was written\n", gap);
+        c->wrong = true;
+    }
+    return EXIT_OK;
+}
+
+/* The outputs' bytes, one after the other. */
+static char *
+copy_outputs(const struct session *s, struct arena *a)
+{
+    size_t n = 0;
+    char *r, *at;
+
+    for (uint32_t p = 0; p < s->f->n_params; p++)
+        n += session_is_output(s, p) ? s->bytes[p] : 0;
+    at = r = arena_alloc(a, n + 1);
+    for (uint32_t p = 0; p < s->f->n_params; p++)
+        if (session_is_output(s, p)) {
+            memcpy(at, s->tensors[p].data, s->bytes[p]);
+            at += s->bytes[p];
+        }
+    return r;
+}
+
+static void
+compare_bits(struct checker *c, const char *before)
+{
+    const struct session *s = c->s;
+
+    for (uint32_t p = 0; p < s->f->n_params; p++) {
+        if (!session_is_output(s, p))
+            continue;
+        if (memcmp(before, s->tensors[p].data, s->bytes[p]) != 0) {
+            printf("  %s: two runs differ\n", s->f->params[p].pub.name);
+            c->wrong = true;
+        }
+        before += s->bytes[p];
+    }
+}
+
+static int
+run_twice(struct checker *c)
+{
+    struct arena *a = arena_new();
+    char *before;
+    int status = run_once(c);
+
+    if (!status) {
+        before = copy_outputs(c->s, a);
+        if (c->s->o->emulate)
+            machine_cpu_reverse(c->m, true);
+        status = run_once(c);
+        if (c->s->o->emulate)
+            machine_cpu_reverse(c->m, false);
+        if (!status)
+            compare_bits(c, before);
+    }
+    arena_free(a);
+    return status;
+}
+
+static bool
+has_reduction(const struct graph *g)
+{
+    for (node_id i = 0; i < g->n_nodes; i++)
+        if (op_info[graph_node(g, i)->op].class == OC_REDUCE)
+            return true;
+    return false;
+}
+
+static void
+print_head(const struct checker *c)
+{
+    const struct session *s = c->s;
+
+    printf("%s", s->f->name);
+    for (uint32_t i = 0; i < s->f->n_dims; i++)
+        printf("%s%s=%" PRId64, i ? "," : "  ", s->f->dims[i].name,
+               s->match.dims[i]);
+    printf("  variant %d  %s\n", c->variant, c->m->name);
+}
+
+int
+check_run(struct session *s, struct machine *m)
+{
+    struct checker *c = NEW(s->arena, struct checker);
+    int status;
+
+    c->s = s;
+    c->m = m;
+    c->msg = (struct message){c->text, sizeof(c->text)};
+    if (placed_open(&c->placed, s, m, &c->msg))
+        return failed(c->text);
+    if ((status = s->g ? run_twice(c) : run_once(c)))
+        return status;
+    print_head(c);
+    if (s->o->check && (status = compare(c, false)))
+        return status;
+    if (s->o->check && has_reduction(s->g)) {
+        session_fill(s, true);
+        printf(" integers:\n");
+        if ((status = run_once(c)) || (status = compare(c, true)))
+            return status;
+        session_fill(s, false);
+        if (s->o->save_dir && (status = run_once(c)))
+            return status;
+    }
+    m->release(m);
+    return c->wrong ? EXIT_INPUT : EXIT_OK;
+}
+
+int
+save_outputs(const struct session *s, struct buf *why)
+{
+    for (uint32_t p = 0; p < s->f->n_params; p++) {
+        struct io_output out = {0};
+        struct buf b;
+        if (!session_is_output(s, p))
+            continue;
+        buf_init(&b, s->arena);
+        npy_write(&b, &s->tensors[p]);
+        out.path = arena_printf(s->arena, "%s/%s.npy", s->o->save_dir,
+                                s->f->params[p].pub.name);
+        out.data = b.data;
+        out.len = b.len;
+        if (io_write_all(s->arena, &out, 1, false) >= 0) {
+            buf_printf(why, "cannot write '%s'", out.path);
+            return EXIT_ENVIRONMENT;
+        }
+    }
+    return EXIT_OK;
+}

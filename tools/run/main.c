@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fusec-run: launches a compiled fusion on a GPU or, emulated, on the CPU;
+ * compares it with the reference interpreter; times it. */
+#include "support/base.h"
+
+#include "tools/run/run.h"
+
+#include <stdio.h>
+
+#include "support/arena.h"
+#include "support/buf.h"
+#include "tools/launch/module.h"
+
+static int
+complain(const char *text, int status)
+{
+    fprintf(stderr, "fusec-run: %s\n", text);
+    return status;
+}
+
+/* What a status of the launch library means to the shell. */
+static int
+exit_status(int status)
+{
+    return status == FUSEC_NO_DRIVER || status == FUSEC_DRIVER_FAILED ||
+                   status == FUSEC_BAD_FILE || status == FUSEC_NO_MEMORY
+               ? EXIT_ENVIRONMENT
+               : EXIT_INPUT;
+}
+
+static int
+run_on_machine(struct session *s)
+{
+    char text[512] = "";
+    struct message msg = {text, sizeof(text)};
+    struct machine m;
+    int status = s->o->emulate ? machine_open_cpu(&m, s, &msg)
+                               : machine_open_gpu(&m, s, &msg);
+
+    if (status)
+        return complain(text, exit_status(status));
+    status = check_run(s, &m);
+    if (!status && s->o->bench)
+        status = bench_run(s, &m);
+    m.close(&m);
+    return status;
+}
+
+static int
+run(struct session *s, struct buf *why)
+{
+    int status = session_open(s, why);
+
+    if (!status)
+        status = s->o->reference ? reference_store(s, why) : run_on_machine(s);
+    if (!status && s->o->save_dir)
+        status = save_outputs(s, why);
+    if (why->len)
+        complain(buf_str(why), status);
+    return status;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct arena *a = arena_new();
+    struct options o;
+    struct manifest manifest;
+    struct session s = {.arena = a, .o = &o, .manifest = &manifest};
+    struct buf why;
+    char text[512];
+    struct message msg = {text, sizeof(text)};
+    int status;
+
+    buf_init(&why, a);
+    if (!options_parse(&o, a, argc, argv, &why)) {
+        complain(buf_str(&why), EXIT_USAGE);
+        return EXIT_USAGE;
+    }
+    if (o.help || o.version) {
+        fputs(o.help ? options_help() : "fusec-run " FUSEC_VERSION "\n",
+              stdout);
+        return EXIT_OK;
+    }
+    status = module_read(o.manifest, &manifest, &msg);
+    if (status)
+        return complain(text, exit_status(status));
+    if (o.bench)
+        o.check = true; /* no time of an unchecked result */
+    status = run(&s, &why);
+    manifest_free(&manifest);
+    arena_free(a);
+    return status;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same steps on either machine: memory there, launch, memory back. */
+#include "support/base.h"
+
+#include "tools/run/run.h"
+
+#include "support/arena.h"
+
+int
+placed_open(struct placed *p, struct session *s, struct machine *m,
+            const struct message *msg)
+{
+    uint32_t n = s->f->n_params;
+    int status;
+
+    *p = (struct placed){.m = m};
+    p->match.f = s->f;
+    p->match.sms = m->backend.sms;
+    p->args = NEW_ARRAY(s->arena, struct fusec_tensor, n);
+    for (uint32_t i = 0; i < n; i++) {
+        p->args[i] = s->args[i];
+        if (s->f->params[i].pub.role > FUSEC_OUTPUT)
+            continue;
+        p->args[i].data = m->alloc(m, s->bytes[i]);
+        if (!p->args[i].data)
+            return message_set(msg, FUSEC_NO_MEMORY,
+                               "no memory for '%s' (%zu bytes)",
+                               s->f->params[i].pub.name, s->bytes[i]);
+    }
+    if ((status = match_args(&p->match, p->args, n, true, msg)) ||
+        (status = match_workspace(&p->match, NULL, &p->workspace_bytes, msg)))
+        return status;
+    p->workspace = m->alloc(m, p->workspace_bytes);
+    if (!p->workspace)
+        return message_set(msg, FUSEC_NO_MEMORY,
+                           "no memory for the workspace (%zu bytes)",
+                           p->workspace_bytes);
+    return match_clear(&p->match, &m->backend, p->workspace, NULL, msg);
+}
+
+int
+placed_launch(struct placed *p, void *stream, int *ret_variant,
+              const struct message *msg)
+{
+    *ret_variant = match_variant(&p->match, &p->m->backend, msg);
+    if (*ret_variant < 0)
+        return FUSEC_NO_VARIANT;
+    return match_launch(&p->match, &p->m->backend, *ret_variant, p->workspace,
+                        p->workspace_bytes, stream, msg);
+}
+
+int
+placed_run(struct placed *p, struct session *s, int *ret_variant,
+           const struct message *msg)
+{
+    struct machine *m = p->m;
+    int status = 0;
+
+    for (uint32_t i = 0; i < s->f->n_params && !status; i++)
+        if (s->f->params[i].pub.role <= FUSEC_OUTPUT)
+            status =
+                m->put(m, p->args[i].data, s->args[i].data, s->bytes[i], msg);
+    if (status || (status = placed_launch(p, NULL, ret_variant, msg)) ||
+        (status = m->wait(m, msg)))
+        return status;
+    for (uint32_t i = 0; i < s->f->n_params && !status; i++)
+        if (session_is_output(s, i))
+            status =
+                m->get(m, s->args[i].data, p->args[i].data, s->bytes[i], msg);
+    return status;
+}

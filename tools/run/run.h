@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run: what the files of fusec-run share.
+ *
+ * A session is one fusion with its sizes fixed and its arguments in host
+ * memory. A machine is where kernels run: a GPU, or this CPU through the
+ * emulation. */
+#ifndef FUSEC_TOOLS_RUN_RUN_H
+#define FUSEC_TOOLS_RUN_RUN_H
+
+#include "ir/eval.h"
+#include "ir/inputs.h"
+#include "tools/launch/match.h"
+
+struct arena;
+struct buf;
+
+struct assignment {
+    const char *name, *value;
+    bool used;
+};
+
+struct options {
+    const char *manifest, *fusion, *save_dir, *cxx;
+    struct assignment *shapes, *inputs;
+    uint32_t n_shapes, n_inputs;
+    uint64_t seed;
+    unsigned threads;
+    int device;
+    bool check, bench, emulate, reference, help, version;
+};
+/* False with a message in why. */
+bool options_parse(struct options *o, struct arena *a, int argc, char **argv,
+                   struct buf *why);
+const char *options_help(void);
+
+struct session {
+    struct arena *arena;
+    const struct options *o;
+    struct manifest *manifest;
+    const struct fusec_fusion *f;
+    const struct graph *g;     /* NULL: the manifest has no program */
+    struct fusec_tensor *args; /* by parameter, in host memory */
+    struct tensor *tensors;    /* the same for the interpreter */
+    size_t *bytes;             /* of each parameter's memory */
+    struct match match;        /* with the dimensions filled in */
+};
+
+/* Fixes sizes, allocates host memory and fills the inputs. */
+int session_open(struct session *s, struct buf *why);
+/* Fills all inputs that were not given as files: with the generator asked for,
+ * or with small integers. */
+void session_fill(struct session *s, bool integers);
+void session_poison_outputs(struct session *s);
+bool session_is_output(const struct session *s, uint32_t param);
+/* Elements of strided outputs that the launch must have left alone: the name of
+ * a parameter where it didn't, else NULL. */
+const char *session_gap_written(const struct session *s);
+
+struct machine {
+    struct backend backend;
+    void *data;
+    void *(*alloc)(struct machine *m, size_t bytes); /* 256-byte aligned */
+    void (*release)(struct machine *m);              /* all of it */
+    int (*put)(struct machine *m, void *to, const void *from, size_t n,
+               const struct message *msg);
+    int (*get)(struct machine *m, void *to, const void *from, size_t n,
+               const struct message *msg);
+    int (*wait)(struct machine *m, const struct message *msg);
+    void (*close)(struct machine *m);
+    const char *name;
+};
+int machine_open_gpu(struct machine *m, struct session *s,
+                     const struct message *msg);
+int machine_open_cpu(struct machine *m, struct session *s,
+                     const struct message *msg);
+/* Emulation: run the threads of a block in descending order. */
+void machine_cpu_reverse(struct machine *m, bool on);
+
+/* The arguments in the machine's memory, with a workspace. */
+struct placed {
+    struct machine *m;
+    struct fusec_tensor *args;
+    void *workspace;
+    size_t workspace_bytes;
+    struct match match;
+};
+int placed_open(struct placed *p, struct session *s, struct machine *m,
+                const struct message *msg);
+/* Copies all arguments there, launches, waits, and copies the outputs back. */
+int placed_run(struct placed *p, struct session *s, int *ret_variant,
+               const struct message *msg);
+int placed_launch(struct placed *p, void *stream, int *ret_variant,
+                  const struct message *msg);
+
+/* The reference's values of every output, or NULL with a message. */
+struct eval *reference_run(struct session *s, struct arena *a, struct buf *why);
+/* Writes the reference's outputs into the session's memory. */
+int reference_store(struct session *s, struct buf *why);
+/* Runs, compares, prints one line an output. EXIT_*. */
+int check_run(struct session *s, struct machine *m);
+int bench_run(struct session *s, struct machine *m);
+int save_outputs(const struct session *s, struct buf *why);
+/* "y bf16[128, 512]" */
+const char *describe(const struct session *s, uint32_t param);
+
+#endif
