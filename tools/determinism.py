@@ -13,6 +13,7 @@ program that cannot be compiled is a failure.
 import argparse
 import concurrent.futures
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -34,23 +35,19 @@ def comma_locale(folder):
     return {"LC_ALL": LOCALE, "LOCPATH": folder}
 
 
-def compile_in(exe, source, folder, extra, umask):
-    """Compiles a copy of SOURCE in FOLDER: (what went wrong, file -> bytes)."""
-    os.makedirs(folder)
-    name = os.path.basename(source)
-    for other in sorted(os.listdir(os.path.dirname(source) or ".")):
-        if other.endswith(".fusion"):  # imports are found beside the file
-            shutil.copy(os.path.join(os.path.dirname(source), other), folder)
-    base = os.path.splitext(name)[0]
+def compile_in(exe, root, name, folder, extra, umask):
+    """Compiles NAME in a copy of ROOT: (what went wrong, file -> bytes)."""
+    shutil.copytree(root, os.path.join(folder, "in"))
     out = os.path.join(folder, "out")
     os.mkdir(out)
+    base = os.path.splitext(os.path.basename(name))[0]
     env = {k: v for k, v in os.environ.items() if not k.startswith("LC_")}
     if os.path.isdir(VENV):
         env["VIRTUAL_ENV"] = os.path.realpath(VENV)
     env.update(extra)
     run = subprocess.run(
-        [exe, name, "-o", f"out/{base}.ptx"], cwd=folder, env=env, umask=umask,
-        capture_output=True, check=False, timeout=300)
+        [exe, name, "-o", f"../out/{base}.ptx"], cwd=os.path.join(folder, "in"),
+        env=env, umask=umask, capture_output=True, check=False, timeout=300)
     if run.returncode != 0:
         text = run.stderr.decode("utf-8", "replace")
         return f"exit {run.returncode}\n{text}", {}
@@ -63,13 +60,14 @@ def compile_in(exe, source, folder, extra, umask):
 
 def check(exe, source, scratch, locale):
     """None when both compilations agree, else the reason."""
+    root, source = source
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        error, a = compile_in(exe, source, os.path.join(folder, "a"),
+        error, a = compile_in(exe, root, source, os.path.join(folder, "a"),
                               {"LC_ALL": "C"}, 0o022)
         if error:
             return f"{source}: {error}"
         longer = os.path.join(folder, "another_folder" * 6)
-        error, b = compile_in(exe, source, longer,
+        error, b = compile_in(exe, root, source, longer,
                               dict(locale, TZ="Asia/Tokyo", PAD="x" * 4001), 0o077)
         if error:
             return f"{source}, second run: {error}"
@@ -80,15 +78,23 @@ def check(exe, source, scratch, locale):
     return f"{source}: differs: {', '.join(wrong)}" if wrong else None
 
 
+def holds_fusion(path):
+    """Files without one are there to be imported."""
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return re.search(r"^\s*fusion\b", f.read(), re.MULTILINE)
+
+
 def collect(paths):
+    """(folder, program below it); imports are found inside the folder."""
     for path in paths:
-        if os.path.isdir(path):
-            for base, _, names in sorted(os.walk(path)):
-                for n in sorted(names):
-                    if n.endswith(".fusion"):
-                        yield os.path.join(base, n)
-        else:
-            yield path
+        if not os.path.isdir(path):
+            yield os.path.dirname(path) or ".", os.path.basename(path)
+            continue
+        for base, _, names in sorted(os.walk(path)):
+            for n in sorted(names):
+                full = os.path.join(base, n)
+                if n.endswith(".fusion") and holds_fusion(full):
+                    yield path, os.path.relpath(full, path)
 
 
 def main(argv):

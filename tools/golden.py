@@ -216,8 +216,10 @@ def test_roundtrip(tools, case, _update):
 
 def is_case(path, roundtrip):
     expect = read_text(os.path.splitext(path)[0] + ".expect")
-    if roundtrip:  # programs that are to be refused cannot be printed
-        return path.endswith(".fusion") and "[exit 1]" not in expect
+    if roundtrip:  # what is to be refused, or imported, cannot be printed
+        program = re.search(r"^\s*fusion\b", read_text(path), re.MULTILINE)
+        return bool(path.endswith(".fusion") and program and
+                    "[exit 1]" not in expect)
     if not path.endswith((".fusion", ".run")):
         return False
     return bool(expect) or bool(directives(read_text(path), "RUN"))

@@ -114,13 +114,13 @@ class Golden(Tools):
         self.assertEqual(self.golden(), (1, "golden: 0 passed, 0 failed\n"))
 
     def test_roundtrip_differs(self):
-        self.write("cases/a.fusion", "x\n")
+        self.write("cases/a.fusion", "fusion x\n")
         self.assertEqual(self.golden("--roundtrip")[0], 1)
 
 
 class Others(Tools):
     def test_determinism_sees_a_locale(self):
-        self.write("cases/a.fusion", "x\n")
+        self.write("cases/a.fusion", "fusion x\n")
         status, text = self.run_tool(
             "determinism.py", "--fusec", self.actor, "cases")
         self.assertEqual(status, 1)
