@@ -54,7 +54,7 @@ judge_element(struct judge *j, int64_t index, long double got, long double want,
         wrong(j, index, got, want, allowed, (double)INFINITY);
         return;
     }
-    if (!isfinite(want))
+    if (!isfinite(want) || (j->exact && err > 0))
         return;
     diff = (double)fabsl(got - want);
     j->diff2 += diff * diff;
