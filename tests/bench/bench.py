@@ -131,7 +131,7 @@ REFERENCES = {
 }
 
 
-def case(lib, folder, name, dtype, m, n):
+def case(lib, folder, name, dtype, m, n, wanted):
     make, eager, closed, floor = peers.FUSIONS[name]
     size = peers.DTYPES[dtype].itemsize
     total = floor(m, n, size)
@@ -154,6 +154,7 @@ def case(lib, folder, name, dtype, m, n):
         "compile": lambda s: compiled(**s[0]),
         "copy": lambda s: s[2].run(),
     }
+    contenders = {k: v for k, v in contenders.items() if k in wanted}
     ours(sets[0][0], sets[0][1])
     torch.cuda.synchronize()
     want = reference(name, sets[0][0])
@@ -166,7 +167,8 @@ def case(lib, folder, name, dtype, m, n):
     row = {"fusion": name, "dtype": dtype, "m": m, "n": n, "bytes": total,
            "error": worst, "checked": worst <= TOLERANCE[dtype], **times}
     row["sol"] = times["copy"] / times["fusec"]
-    row["vs_compile"] = times["fusec"] / times["compile"]
+    if "compile" in times:
+        row["vs_compile"] = times["fusec"] / times["compile"]
     if total / times["fusec"] / 1e6 > 1.15 * total / times["copy"] / 1e6:
         row["suspect"] = "faster than a copy"
     return row
@@ -174,14 +176,18 @@ def case(lib, folder, name, dtype, m, n):
 
 def show(row):
     rate = row["bytes"] / row["fusec"] / 1e6
-    print(f"{row['fusion']:14s} {row['dtype']:4s} {row['m']:6d}x{row['n']:<6d}"
-          f" fusec {row['fusec']:8.1f} us {rate:5.2f} TB/s"
-          f"  copy {row['copy']:8.1f}  SOL {row['sol']:.3f}"
-          f"  eager {row['eager']:8.1f}  compile {row['compile']:8.1f}"
-          f"  fusec/compile {row['vs_compile']:.3f}"
-          f"  error {row['error']:.1e}"
-          f"{'' if row['checked'] else '  WRONG'}"
-          f"{'  ' + row['suspect'] if 'suspect' in row else ''}", flush=True)
+    text = (f"{row['fusion']:14s} {row['dtype']:4s} {row['m']:6d}x{row['n']:<6d}"
+            f" fusec {row['fusec']:8.1f} us {rate:5.2f} TB/s"
+            f"  copy {row['copy']:8.1f}  SOL {row['sol']:.3f}")
+    for peer in ("eager", "compile"):
+        if peer in row:
+            text += (f"  {peer} {row[peer]:8.1f}"
+                     f" ({row['fusec'] / row[peer]:.3f})")
+    text += f"  error {row['error']:.1e}"
+    if not row["checked"]:
+        text += "  WRONG"
+    print(text + ("  " + row["suspect"] if "suspect" in row else ""),
+          flush=True)
 
 
 def main():
@@ -192,7 +198,10 @@ def main():
     ap.add_argument("--fusions", default=",".join(peers.FUSIONS))
     ap.add_argument("--dtypes", default="f32,bf16")
     ap.add_argument("--shapes", default="8192x4096,8192x8192")
+    ap.add_argument("--contenders", default="fusec,eager,compile,copy",
+                    help="fusec and copy must be among them")
     opt = ap.parse_args()
+    wanted = opt.contenders.split(",")
     torch.manual_seed(1)
     rows = []
     for name in opt.fusions.split(","):
@@ -200,7 +209,8 @@ def main():
             for shape in opt.shapes.split(","):
                 m, n = (int(v) for v in shape.split("x"))
                 try:
-                    row = case(opt.lib, opt.dir, name, dtype, m, n)
+                    row = case(opt.lib, opt.dir, name, dtype, m, n,
+                               wanted)
                 except Exception as e:  # one failure must not hide the rest
                     print(f"{name} {dtype} {shape}: {e}", flush=True)
                     rows.append({"fusion": name, "dtype": dtype, "m": m,

@@ -54,7 +54,7 @@ class Fusion:
                            for s in p["shape"]]
         return {p["name"]: torch.empty(shape(p), dtype=TORCH[p["dtype"]],
                                        device="cuda")
-                for p in self.params if p["kind"] == "output"}
+                for p in self.params if p["role"] == "output"}
 
     def _argument(self, p, tensors):
         t = tensors.get(p["name"])
