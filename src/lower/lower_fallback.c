@@ -68,7 +68,9 @@ cut_somewhere(const struct fb_scope *s)
         if (k && deep == FB_NO_NODE && seen > s->all.n / 16)
             deep = n;
     }
-    if (most_n > 4 || deep == FB_NO_NODE)
+    if (s->bent != FB_NO_NODE)
+        deep = s->bent;
+    else if (most_n > 4 || deep == FB_NO_NODE)
         deep = most;
     if (deep == FB_NO_NODE)
         BUG("a kernel of %u values can't be cut", s->all.n);

@@ -15,6 +15,7 @@ enum {
     FB_THREADS = 128,
     FB_MAX_BLOCKS = 65536,
     FB_MAX_INSTANCES = 3000, /* of one kernel: then the graph is cut */
+    FB_MAX_INDEX = 120,      /* characters of an index, likewise */
 };
 
 struct fb {
@@ -64,8 +65,9 @@ struct fb_scope {
     VEC(struct fb_instance *) all;
     VEC(struct fb_guard *) guards;
     VEC(struct fb_load) loads;
-    node_id root; /* not to be replaced by its workspace: NO_NODE for none */
+    node_id root; /* not to be replaced by its workspace: FB_NO_NODE for none */
     bool too_large;
+    node_id bent; /* the view with too long an index, or FB_NO_NODE */
 };
 enum { FB_NO_NODE = UINT32_MAX };
 

@@ -11,12 +11,14 @@
 #include "lower/lower_fallback.h"
 
 #include "support/arena.h"
+#include "support/buf.h"
 
 void
 fb_scope_init(struct fb_scope *s, struct fb *fb, struct lowered_kernel *lk,
               struct kbuild b, node_id root)
 {
-    *s = (struct fb_scope){.fb = fb, .lk = lk, .b = b, .root = root};
+    *s = (struct fb_scope){
+        .fb = fb, .lk = lk, .b = b, .root = root, .bent = FB_NO_NODE};
     s->by_node = NEW_ARRAY(fb->a, struct fb_instance *, fb->g->n_nodes + 1);
 }
 
@@ -285,6 +287,33 @@ set_deps(struct fb_scope *s, struct fb_instance *i, uint32_t n)
     i->chosen = NEW_ARRAY(s->fb->a, const struct kexpr *, n);
 }
 
+/* Reshapes that don't undo each other nest quotients in quotients; the longer
+ * such an index, the better the value is computed once and read back. */
+static bool
+is_long(struct fb_scope *s, const struct sym *index)
+{
+    struct buf text;
+
+    buf_init(&text, s->fb->a);
+    sym_print(&text, index);
+    return text.len > FB_MAX_INDEX;
+}
+
+static void
+check_index(struct fb_scope *s, const struct fb_instance *i,
+            const struct sym *const *idx)
+{
+    const struct node *n = graph_node(s->fb->g, i->node);
+
+    if (n->op != OP_RESHAPE || i->node == s->root)
+        return;
+    for (int d = 0; d < graph_node(s->fb->g, n->args[0])->rank; d++)
+        if (is_long(s, idx[d])) {
+            s->too_large = true;
+            s->bent = i->node;
+        }
+}
+
 static void
 expand_view(struct fb_scope *s, struct fb_instance *i)
 {
@@ -298,6 +327,7 @@ expand_view(struct fb_scope *s, struct fb_instance *i)
         by = fb_variable(s->fb, i->deps[1]->name);
     }
     fb_view_index(s->fb, i->node, i->idx, by, idx);
+    check_index(s, i, idx);
     i->deps[0] = instance(s, n->args[0], idx, i->guard);
 }
 
