@@ -39,7 +39,8 @@ propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
     for (int v = 1; v <= 4; v *= 2) {
         struct candidate *c =
             candidate_add(p, out, SCHED_POINTWISE,
-                          arena_printf(p->arena, "%d vectors a thread", v));
+                          arena_printf(p->arena, "%d vector%s a thread", v,
+                                       v > 1 ? "s" : ""));
         int64_t *key = c->plan.kernels->key;
 
         key[PK_THREADS] = THREADS;

@@ -39,7 +39,8 @@ grid_rows(const struct problem *p, const struct row_geometry *g, int64_t n)
     int64_t slots = (int64_t)p->dev->sms * g->blocks_per_sm;
     int64_t rows = (slots + tiles - 1) / tiles;
 
-    rows = MIN(MAX(rows, MIN_PARTIALS), MAX_PARTIALS);
+    /* Fewer columns than were counted with mean fewer tiles. */
+    rows = MIN(MAX(rows, p->n_static ? 1 : MIN_PARTIALS), MAX_PARTIALS);
     if (p->m_static)
         rows = MIN(rows, (p->m + per_block - 1) / per_block);
     return (int)MAX(rows, 1);

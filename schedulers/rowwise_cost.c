@@ -216,7 +216,7 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
                    const struct shape *s)
 {
     const struct facts *f = p->f;
-    int regs = 14, vector = 0;
+    int regs = 18, vector = 0;
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
         const struct node_facts *nf = &f->node[n];
@@ -230,7 +230,7 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
             regs += 2;
         if (op_info[graph_node(f->g, n)->op].flags & OPF_EXPENSIVE &&
             node_has_column(f, n))
-            vector = MAX(vector, 8);
+            vector = 4;
         if (nf->is_leaf && node_has_column(f, n) &&
             kept_registers(p, k, s, n) == 0)
             regs += (s->vec * (int)dtype_info[t].bytes + 3) / 4;

@@ -2,8 +2,8 @@
 /* analysis_impl: shared by the files of this folder only.
  *
  * facts_analyse runs in four steps: mark (what is live, what is a view of an
- * input), tie (which dimensions are the same class), place (classes become axes,
- * accesses get strides, axes merge and are ordered), classify. */
+ * input), tie (which dimensions are the same class), place (classes become
+ * axes, accesses get strides, axes merge and are ordered), classify. */
 #ifndef FUSEC_ANALYSIS_ANALYSIS_IMPL_H
 #define FUSEC_ANALYSIS_ANALYSIS_IMPL_H
 
@@ -63,7 +63,8 @@ bool reshape_groups(struct sym_ctx *c, const struct sym *const *ea, int na,
 int class_new(struct space *s, const struct sym *extent);
 int class_root(struct space *s, int c);
 void class_unite(struct space *s, int a, int b);
-void class_split(struct space *s, int c, int n, const struct sym *const *extent);
+void class_split(struct space *s, int c, int n,
+                 const struct sym *const *extent);
 /* The roots without children below c, outer to inner; returns how many. */
 int class_leaves(struct space *s, int c, int *ret, int max);
 void space_tie(struct space *s);
@@ -72,7 +73,8 @@ void space_join(struct space *s);
 
 /* place.c: axes, accesses, merging, order. */
 void space_place(struct space *s);
-/* A rough number of elements or elements' distance: unknown symbols are 1024. */
+/* A rough number of elements or elements' distance: unknown symbols are 1024.
+ */
 double rough(const struct sym *s);
 
 /* classify.c: column, kind, levels, traffic. */

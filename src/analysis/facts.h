@@ -2,14 +2,14 @@
 /* facts: what the schedulers and lowering know about a (simplified) graph.
  *
  * The iteration space is a set of axes. Every node varies along a subset of
- * them; a reduction removes axes, a broadcast adds none. Dimensions of different
- * nodes are tied to one axis by the pointwise operations between them. Axes that
- * always appear together and contiguous are merged. Views of inputs become
- * accesses: element offset = base + sum stride[a] * i[a]. When two axes of one
- * value are tied together (x + transpose(x) of a computed x), when a view of a
- * computed value is not a mere renaming of axes, or when an access isn't linear,
- * there is no such space: `axes_ok` is false, `why` says so, and only `fallback`
- * takes the graph. */
+ * them; a reduction removes axes, a broadcast adds none. Dimensions of
+ * different nodes are tied to one axis by the pointwise operations between
+ * them. Axes that always appear together and contiguous are merged. Views of
+ * inputs become accesses: element offset = base + sum stride[a] * i[a]. When
+ * two axes of one value are tied together (x + transpose(x) of a computed x),
+ * when a view of a computed value is not a mere renaming of axes, or when an
+ * access isn't linear, there is no such space: `axes_ok` is false, `why` says
+ * so, and only `fallback` takes the graph. */
 #ifndef FUSEC_ANALYSIS_FACTS_H
 #define FUSEC_ANALYSIS_FACTS_H
 
@@ -29,25 +29,25 @@ struct axis {
  * parameter nor a result is the row-major element index of an IOTA or RANDOM
  * node over its own dimensions. */
 struct access {
-    int param;  /* index into graph->params, or -1 */
-    int result; /* index into graph->results, or -1 */
+    int param;                          /* index into graph->params, or -1 */
+    int result;                         /* index into graph->results, or -1 */
     const struct sym *base;             /* elements */
     const struct sym *stride[MAX_AXES]; /* elements; NULL = absent (0) */
     axis_mask axes;                     /* those present */
 };
 
 struct node_facts {
-    axis_mask axes;      /* along which the value varies */
-    bool live;           /* needed by a result */
-    bool is_leaf;        /* INPUT or a view chain of one: read through access */
-    bool has_index;      /* IOTA, RANDOM: access is its element index */
-    uint32_t access;     /* into facts->accesses when is_leaf or has_index */
-    bool is_alias;       /* broadcast, permute, squeeze..: the value of alias */
-    node_id alias;       /* resolved to a non-alias node */
-    int level;           /* inner reductions on the longest way from the leaves;
-                            one counts itself: it is its operand's level + 1 */
-    bool after_outer;    /* depends on an outer reduction */
-    axis_mask reduced;   /* reductions: the axes reduced */
+    axis_mask axes;    /* along which the value varies */
+    bool live;         /* needed by a result */
+    bool is_leaf;      /* INPUT or a view chain of one: read through access */
+    bool has_index;    /* IOTA, RANDOM: access is its element index */
+    uint32_t access;   /* into facts->accesses when is_leaf or has_index */
+    bool is_alias;     /* broadcast, permute, squeeze..: the value of alias */
+    node_id alias;     /* resolved to a non-alias node */
+    int level;         /* inner reductions on the longest way from the leaves;
+                          one counts itself: it is its operand's level + 1 */
+    bool after_outer;  /* depends on an outer reduction */
+    axis_mask reduced; /* reductions: the axes reduced */
 };
 
 enum graph_kind {
@@ -62,7 +62,8 @@ struct facts {
     const struct graph *g; /* simplified */
     bool axes_ok;
     const char *why;
-    struct axis axes[MAX_AXES]; /* row axes first (outer to inner), then column */
+    struct axis
+        axes[MAX_AXES]; /* row axes first (outer to inner), then column */
     int n_axes;
     struct node_facts *node; /* by node_id */
     struct access *accesses;
@@ -70,10 +71,10 @@ struct facts {
     struct access *stores; /* by result index */
 
     enum graph_kind kind;
-    const char *kind_why;  /* for GK_OTHER */
-    int column;            /* the column axis, or NO_AXIS (all scalars) */
-    axis_mask rows;        /* all others */
-    int levels;            /* number of inner reduction levels */
+    const char *kind_why; /* for GK_OTHER */
+    int column;           /* the column axis, or NO_AXIS (all scalars) */
+    axis_mask rows;       /* all others */
+    int levels;           /* number of inner reduction levels */
 
     /* Traffic: each live input read once, each result written once. */
     const struct sym *bytes_in, *bytes_out;

@@ -36,22 +36,23 @@ enum buffer_key {
     BK_COUNT
 };
 
-enum store { /* where a kept value waits: the words of BK_STORE */
-    STORE_NONE,            /* recomputed from what is kept */
-    STORE_REGISTER_PACKED, /* in its storage type, vectors of 16 bytes */
-    STORE_REGISTER_F32,    /* one compute-type register per element */
-    STORE_RELOAD,          /* leaf read again from global memory / L2 */
-    STORE_SHARED,          /* shared memory */
-    STORE_RING,            /* shared-memory ring filled by bulk copies */
-    STORE_CLUSTER,         /* shared memory of a cluster */
-    STORE_COUNT
+enum store {             /* where a kept value waits: the words of BK_STORE */
+             STORE_NONE, /* recomputed from what is kept */
+             STORE_REGISTER_PACKED, /* in its storage type, vectors of 16 bytes
+                                     */
+             STORE_REGISTER_F32,    /* one compute-type register per element */
+             STORE_RELOAD,  /* leaf read again from global memory / L2 */
+             STORE_SHARED,  /* shared memory */
+             STORE_RING,    /* shared-memory ring filled by bulk copies */
+             STORE_CLUSTER, /* shared memory of a cluster */
+             STORE_COUNT
 };
 enum finish { /* the words of PK_FINISH: how partial sums are folded */
-    FINISH_NONE,
-    FINISH_KERNEL,     /* a second kernel */
-    FINISH_PDL_KERNEL, /* with programmatic dependent launch */
-    FINISH_GRID,       /* grid barrier */
-    FINISH_LAST_BLOCK,
+              FINISH_NONE,
+              FINISH_KERNEL,     /* a second kernel */
+              FINISH_PDL_KERNEL, /* with programmatic dependent launch */
+              FINISH_GRID,       /* grid barrier */
+              FINISH_LAST_BLOCK,
 };
 
 struct buffer_plan {
@@ -69,11 +70,11 @@ struct kernel_plan {
 
 struct plan_cost { /* of one kernel_plan; printed by --explain */
     double dram_bytes, l2_bytes, smem_bytes, issue_slots;
-    double bytes_held;      /* per row: kept buffers */
-    double bytes_per_step;  /* moved per row step, weight included */
-    double inflight_bytes;  /* per SM */
-    int regs;               /* estimate per thread */
-    int smem;               /* bytes per block */
+    double bytes_held;     /* per row: kept buffers */
+    double bytes_per_step; /* moved per row step, weight included */
+    double inflight_bytes; /* per SM */
+    int regs;              /* estimate per thread */
+    int smem;              /* bytes per block */
     int blocks_per_sm;
     double waves, quantisation;
     double memory_ns, issue_ns, latency_ns, finish_ns, launch_ns, total_ns;
@@ -87,15 +88,15 @@ struct variant_plan {
 };
 
 struct fusion_plan {
-    const struct graph *g; /* the simplified graph it speaks of */
+    const struct graph *g;         /* the simplified graph it speaks of */
     struct variant_plan *variants; /* first whose guard holds is launched */
     uint32_t n_variants;
 };
 
 void plan_print(struct buf *b, const struct fusion_plan *const *plans,
                 uint32_t n);
-/* Errors (unknown key, other graph hash, range) through diag with file:line:col.
- * graphs: the simplified graphs of the file, by fusion name. */
+/* Errors (unknown key, other graph hash, range) through diag with
+ * file:line:col. graphs: the simplified graphs of the file, by fusion name. */
 bool plan_parse(struct arena *a, struct diag *d, const struct source *src,
                 const struct graph *const *graphs, uint32_t n,
                 struct fusion_plan ***ret_plans);

@@ -20,8 +20,8 @@ struct problem {
     const struct device *dev;
     const struct sym *n_sym, *m_sym; /* column extent, product of row extents */
     bool n_static, m_static;
-    int64_t n, m; /* exact when static, else --hint or the default guess */
-    int64_t n_max; /* provable bound of the column extent */
+    int64_t n, m;   /* exact when static, else --hint or the default guess */
+    int64_t n_max;  /* provable bound of the column extent */
     int max_vector; /* elements, by the widths of the column accesses */
     double bytes_in, bytes_out;
 };

@@ -16,7 +16,8 @@ struct select_options {
     const struct device *device;
     const struct hint *hints;
     uint32_t n_hints;
-    /* --set [fusion.][vN.][kN.][buffer.]key=value, applied to the chosen plan */
+    /* --set [fusion.][vN.][kN.][buffer.]key=value, applied to the chosen plan
+     */
     const char *const *sets;
     uint32_t n_sets;
     /* Names of the file's fusions: a --set of another one is passed over. */
@@ -32,8 +33,8 @@ struct candidate {
 };
 struct variant_slot {
     const char *guard;
-    int64_t columns; /* the cost model counts with */
-    double floor_ns; /* a copy of the bytes that must move */
+    int64_t columns;              /* the cost model counts with */
+    double floor_ns;              /* a copy of the bytes that must move */
     struct candidate *candidates; /* ranked; feasible ones first */
     uint32_t n_candidates;
     uint32_t chosen;
@@ -44,7 +45,7 @@ struct refusal {
 };
 struct selection {
     const struct facts *facts;
-    int64_t rows; /* the cost model counts with */
+    int64_t rows;               /* the cost model counts with */
     struct variant_slot *slots; /* the last one is unguarded */
     uint32_t n_slots;
     struct refusal *refusals;
@@ -65,7 +66,8 @@ const char *plan_infeasible(struct arena *a, const struct facts *f,
                             const struct kernel_plan *k,
                             const struct device *dev, struct plan_cost *ret);
 /* What must hold at launch for the kernel's vectors and bound, as a manifest
- * expression; "" when nothing. A slot's guard implies that of its candidates. */
+ * expression; "" when nothing. A slot's guard implies that of its candidates.
+ */
 const char *plan_required_guard(struct arena *a, const struct facts *f,
                                 const struct kernel_plan *k);
 void explain_text(struct buf *b, const struct selection *const *s, uint32_t n,
