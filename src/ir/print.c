@@ -167,6 +167,17 @@ print_result(struct buf *b, const struct listing *l, const struct result *r)
     buf_putc(b, '\n');
 }
 
+/* Those that a text writes as conditions, which are met first there; then the
+ * rest. */
+static void
+print_guards(struct buf *b, const struct graph *g, bool conditions)
+{
+    for (uint32_t i = 0; i < g->n_guards; i++) {
+        if (listing_is_condition(g, g->guards[i]) == conditions)
+            buf_printf(b, "  requires %s\n", g->guards[i]);
+    }
+}
+
 void
 graph_print(struct buf *b, const struct graph *g)
 {
@@ -178,8 +189,8 @@ graph_print(struct buf *b, const struct graph *g)
         if (!g->params[i].bound)
             print_param(b, &g->params[i]);
     }
-    for (uint32_t i = 0; i < g->n_guards; i++)
-        buf_printf(b, "  requires %s\n", g->guards[i]);
+    print_guards(b, g, true);
+    print_guards(b, g, false);
     for (uint32_t id = 0; id < g->n_nodes; id++) {
         if (listing_has_line(&l, id))
             print_line(b, &l, id);

@@ -484,36 +484,6 @@ is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool
-mentions(const char *text, const char *name)
-{
-    size_t n = strlen(name);
-
-    for (const char *s = text; (s = strstr(s, name)) != NULL; s += n) {
-        if ((s == text || !is_word(s[-1])) && !is_word(s[n]))
-            return true;
-    }
-    return false;
-}
-
-/* False for what the head says anyway (extents that are expressions) and for
- * names that were bound and stand nowhere. */
-static bool
-is_condition(const struct graph *g, const char *guard)
-{
-    if (strstr(guard, ".shape[") != NULL || strstr(guard, ".stride[") != NULL)
-        return false;
-    for (uint32_t i = 0; i < g->n_params; i++) {
-        if (g->params[i].bound && mentions(guard, g->params[i].name))
-            return false;
-    }
-    for (uint32_t i = 0; i < g->n_dims; i++) {
-        if (g->dims[i].param < 0 && mentions(guard, g->dims[i].name))
-            return false;
-    }
-    return true;
-}
-
 /* A guard in the language's spelling: floor division is "//". */
 static void
 print_condition(const struct printer *p, const char *guard)
@@ -539,7 +509,7 @@ print_requires(const struct printer *p)
     const char *before = "requires ";
 
     for (uint32_t i = 0; i < p->l.g->n_guards; i++) {
-        if (!is_condition(p->l.g, p->l.g->guards[i]))
+        if (!listing_is_condition(p->l.g, p->l.g->guards[i]))
             continue;
         buf_puts(p->b, before);
         print_condition(p, p->l.g->guards[i]);

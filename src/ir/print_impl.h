@@ -24,6 +24,11 @@ struct expansion {
     int map[MAX_RANK];
 };
 
+/* A name that a printed text gave: underscores, then digits. */
+bool listing_is_generated(const char *name);
+/* False for guards that the head of a text implies, and for those on names that
+ * were bound and stand nowhere. */
+bool listing_is_condition(const struct graph *g, const char *guard);
 void listing_init(struct listing *l, const struct graph *g);
 bool listing_is_leaf(const struct node *n);
 bool listing_has_line(const struct listing *l, node_id id);

@@ -9,6 +9,7 @@
 #include "support/arena.h"
 #include "support/buf.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,9 +81,8 @@ number_lines(struct listing *l)
 
 /* --- names --------------------------------------------------------------- */
 
-/* Underscores, then digits to the end. */
-static bool
-is_generated(const char *name)
+bool
+listing_is_generated(const char *name)
 {
     size_t n = strspn(name, "_");
 
@@ -118,7 +118,7 @@ reserve(struct listing *l, struct name_set *set, const char *name)
     size_t n = strspn(name, "_");
 
     insert(set, name);
-    if (is_generated(name) && n >= strlen(l->prefix)) {
+    if (listing_is_generated(name) && n >= strlen(l->prefix)) {
         char *prefix = arena_alloc(l->g->arena, n + 2);
 
         memset(prefix, '_', n + 1);
@@ -162,8 +162,9 @@ name_lines(struct listing *l)
     for (uint32_t id = 0; id < g->n_nodes; id++) {
         const char *name = g->nodes[id].name;
 
-        if (name != NULL && listing_has_line(l, id) && !is_generated(name) &&
-            l->names[id] == NULL && insert(&set, name))
+        if (name != NULL && listing_has_line(l, id) &&
+            !listing_is_generated(name) && l->names[id] == NULL &&
+            insert(&set, name))
             l->names[id] = name;
     }
 }
@@ -177,6 +178,43 @@ listing_init(struct listing *l, const struct graph *g)
     l->numbers = NEW_ARRAY(g->arena, uint32_t, g->n_nodes + 1);
     number_lines(l);
     name_lines(l);
+}
+
+/* --- guards ------------------------------------------------------------------
+ */
+
+static bool
+is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool
+mentions(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (const char *s = text; (s = strstr(s, name)) != NULL; s += n) {
+        if ((s == text || !is_word(s[-1])) && !is_word(s[n]))
+            return true;
+    }
+    return false;
+}
+
+bool
+listing_is_condition(const struct graph *g, const char *guard)
+{
+    if (strstr(guard, ".shape[") != NULL || strstr(guard, ".stride[") != NULL)
+        return false;
+    for (uint32_t i = 0; i < g->n_params; i++) {
+        if (g->params[i].bound && mentions(guard, g->params[i].name))
+            return false;
+    }
+    for (uint32_t i = 0; i < g->n_dims; i++) {
+        if (g->dims[i].param < 0 && mentions(guard, g->dims[i].name))
+            return false;
+    }
+    return true;
 }
 
 /* --- leaves -------------------------------------------------------------- */

@@ -10,6 +10,7 @@
 
 #include "ir/graph.h"
 
+#include "ir/print_impl.h"
 #include "ir/simplify_impl.h"
 #include "support/arena.h"
 
@@ -193,6 +194,8 @@ rebuild(const struct graph *g, emit_fn *emit)
         for (uint32_t i = 0; i < n.n_args; i++)
             args[i] = map[n.args[i]];
         n.args = args;
+        if (n.name != NULL && listing_is_generated(n.name))
+            n.name = NULL;
         map[id] = emit(&s, &n);
     }
     for (uint32_t i = 0; i < g->n_results; i++)

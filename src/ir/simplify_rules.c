@@ -78,25 +78,58 @@ is_whole(const struct simplify *s, const struct node *n)
     return true;
 }
 
-/* The inner view's map behind the outer's. Broadcasts take in all that keeps
- * the order of dimensions; the others their own kind. */
+/* The kind of a map that keeps the order of dimensions: SQUEEZE when it only
+ * drops some, UNSQUEEZE when it only adds some, OP_COUNT when it does both. */
+static enum op
+kind_of_map(const int *map, int rank, int from_rank)
+{
+    int kept = 0;
+
+    for (int d = 0; d < rank; d++)
+        kept += map[d] != NO_DIM;
+    if (kept == rank)
+        return OP_SQUEEZE;
+    return kept == from_rank ? OP_UNSQUEEZE : OP_COUNT;
+}
+
+/* What the outer view becomes on the operand of the inner one; OP_COUNT where
+ * the two can't be one. */
+static enum op
+composed_op(const struct simplify *s, const struct node *n,
+            const struct node *inner, const int *map)
+{
+    bool outer_keeps = n->op == OP_SQUEEZE || n->op == OP_UNSQUEEZE;
+    bool inner_keeps = inner->op == OP_SQUEEZE || inner->op == OP_UNSQUEEZE;
+
+    if (n->op == inner->op)
+        return n->op;
+    if (n->op == OP_BROADCAST && inner->op != OP_PERMUTE)
+        return OP_BROADCAST;
+    if (outer_keeps && inner_keeps)
+        return kind_of_map(map, n->rank, arg_of(s, inner, 0)->rank);
+    return OP_COUNT;
+}
+
+/* The inner view's map behind the outer's. */
 static void
 compose(struct simplify *s, struct node *n)
 {
     const struct node *a = arg_of(s, n, 0);
+    int map[MAX_RANK] = {0};
+    enum op op;
 
-    if (n->op == OP_RESHAPE && a->op == OP_RESHAPE) {
+    if (n->op == OP_RESHAPE && a->op == OP_RESHAPE)
         n->args = a->args;
+    if (!is_mapped(n->op) || !is_mapped(a->op))
         return;
-    }
-    if (!is_mapped(n->op) || !is_mapped(a->op) ||
-        (n->op == OP_BROADCAST ? a->op == OP_PERMUTE : a->op != n->op))
+    for (int d = 0; d < n->rank; d++)
+        map[d] = n->map[d] == NO_DIM ? NO_DIM : a->map[n->map[d]];
+    op = composed_op(s, n, a, map);
+    if (op == OP_COUNT)
         return;
-    for (int d = 0; d < n->rank; d++) {
-        if (n->map[d] != NO_DIM)
-            n->map[d] = a->map[n->map[d]];
-    }
+    n->op = op;
     n->args = a->args;
+    memcpy(n->map, map, sizeof(n->map));
 }
 
 /* view(f32(x)) is f32(view(x)): there the cast meets what reads it. */

@@ -313,30 +313,97 @@ sym_interval(struct sym_ctx *c, const struct sym *s)
     return r;
 }
 
-bool
-sym_upper_bound(struct sym_ctx *c, const struct sym *s, int64_t *ret)
+/* What the atom of the term -c * atom is at most, times c; NULL when that is
+ * not known to be an expression. */
+static const struct sym *
+ceiling(struct sym_ctx *c, const struct term *t)
 {
-    if (s == NULL)
-        return false;
-    if (sym_is_int(s, ret))
-        return true;
-    struct interval i = sym_interval(c, s);
-    if (i.hi == INT64_MAX)
-        return false;
-    *ret = i.hi;
-    return true;
+    const struct atom *a = t->atoms[0];
+    const struct sym *most;
+    int64_t k, q, r, factor = -t->coef;
+
+    if (a->kind == ATOM_NAME || sym_interval(c, a->b).lo < 0 ||
+        (a->kind != ATOM_MOD && sym_interval(c, a->a).lo < 0))
+        return NULL;
+    switch (a->kind) {
+    case ATOM_NAME:
+        break;
+    case ATOM_DIV: /* a // k is at most a / k */
+        if (!sym_is_int(a->b, &k) || !sym_floor_div(t->coef, k, &q, &r))
+            return NULL;
+        return sym_scale(c, a->a, -q);
+    case ATOM_MOD: /* a % b is at most b - 1 */
+        if (sym_interval(c, a->b).lo < 1)
+            return NULL;
+        most = sym_sub(c, a->b, sym_int(c, 1));
+        return sym_scale(c, most, factor);
+    case ATOM_MIN:
+        return sym_scale(c, a->a, factor);
+    case ATOM_MAX: /* neither is negative */
+        return sym_scale(c, sym_add(c, a->a, a->b), factor);
+    }
+    BUG("atom kind %d", (int)a->kind);
+}
+
+/* An expression that is nowhere larger than s, in which atoms that intervals
+ * alone can't set against their operands are replaced: N - N // 2 becomes
+ * N - N. The same s when there is none. */
+static const struct sym *
+relax(struct sym_ctx *c, const struct sym *s)
+{
+    const struct sym *ret = s;
+
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct term *t = &s->terms[i];
+        const struct sym *most;
+
+        if (t->n != 1 || t->coef >= 0 || t->coef == INT64_MIN)
+            continue;
+        most = ceiling(c, t);
+        if (most == NULL)
+            continue;
+        ret = sym_sub(c, sym_sub(c, ret, sym_one_term(c, t)), most);
+        if (ret == NULL)
+            return s;
+    }
+    return ret;
 }
 
 bool
 sym_lower_bound(struct sym_ctx *c, const struct sym *s, int64_t *ret)
 {
+    enum { STEPS = 4 };
+    int64_t lo = INT64_MIN;
+
     if (s == NULL)
         return false;
     if (sym_is_int(s, ret))
         return true;
-    struct interval i = sym_interval(c, s);
-    if (i.lo == INT64_MIN)
+    for (int i = 0; i < STEPS; i++) {
+        const struct sym *less = relax(c, s);
+
+        lo = MAX(lo, sym_interval(c, s).lo);
+        if (less == s)
+            break;
+        s = less;
+    }
+    if (lo == INT64_MIN)
         return false;
-    *ret = i.lo;
+    *ret = lo;
+    return true;
+}
+
+bool
+sym_upper_bound(struct sym_ctx *c, const struct sym *s, int64_t *ret)
+{
+    int64_t lo;
+
+    if (s == NULL)
+        return false;
+    if (sym_is_int(s, ret))
+        return true;
+    if (!sym_lower_bound(c, sym_scale(c, s, -1), &lo) || lo == INT64_MAX)
+        return false;
+    *ret = -lo;
     return true;
 }

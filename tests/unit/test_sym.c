@@ -271,6 +271,30 @@ test_bounds(void **state)
     assert_int_equal(v, 100);
 }
 
+/* What intervals alone can't see: an atom against its own operand. */
+static void
+test_bounds_of_differences(void **state)
+{
+    struct fixture *f = *state;
+    struct sym_ctx *c = f->c;
+    const struct sym *n1 = sym_max(c, f->n, num(f, 1));
+    const struct sym *half = sym_div(c, f->n, num(f, 2));
+    int64_t v;
+
+    assert_true(sym_lower_bound(c, sym_sub(c, f->n, half), &v));
+    assert_int_equal(v, 0);
+    assert_true(
+        sym_lower_bound(c, sym_sub(c, f->n, sym_mul(c, half, num(f, 2))), &v));
+    assert_int_equal(v, 0);
+    assert_true(sym_lower_bound(c, sym_sub(c, f->n, sym_mod(c, f->m, n1)), &v));
+    assert_int_equal(v, 0);
+    assert_true(sym_upper_bound(c, sym_sub(c, half, f->n), &v));
+    assert_int_equal(v, 0);
+    assert_false(sym_lower_bound(c, sym_sub(c, f->n, f->m), &v));
+    assert_false(
+        sym_lower_bound(c, sym_sub(c, f->n, sym_mul(c, half, num(f, 3))), &v));
+}
+
 static void
 test_linear(void **state)
 {
@@ -465,6 +489,7 @@ main(void)
         TEST(test_multiple_of_a_sum),
         TEST(test_equal_facts),
         TEST(test_bounds),
+        TEST(test_bounds_of_differences),
         TEST(test_linear),
         TEST(test_symbols_are_sorted),
         TEST(test_against_evaluation),
