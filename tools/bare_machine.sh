@@ -47,6 +47,7 @@ clean_up() {
     fi
 }
 trap clean_up EXIT
+trap 'exit 143' HUP INT TERM
 
 # 'URI codename' of every Debian repository that apt on this host knows.
 debian_sources() {
