@@ -161,6 +161,7 @@ arena_vprintf(struct arena *a, const char *fmt, va_list ap)
     char *p;
     int n;
 
+    assert(fmt);
     va_copy(again, ap);
     n = vsnprintf(NULL, 0, fmt, again);
     va_end(again);

@@ -61,6 +61,7 @@ buf_vprintf(struct buf *b, const char *fmt, va_list ap)
     va_list again;
     int n;
 
+    assert(fmt);
     va_copy(again, ap);
     n = vsnprintf(NULL, 0, fmt, again);
     va_end(again);
