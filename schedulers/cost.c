@@ -2,7 +2,8 @@
 /* The cost model.
  *
  *     time = max(DRAM, L2, shared memory, issue) / efficiency * quantisation
- *          + steps * latency that other blocks of the multiprocessor don't hide
+ *          + steps * (latency of one step's chain - its share of the first
+ * term)
  *          + ramp + finish + launch
  *
  * Rates are the device row's, measured where the row says so. Efficiency is a
@@ -64,6 +65,19 @@ issue_share(const struct work *w, double resident)
     return ISSUE_SHARE * (0.5 + 0.5 * MIN(warps, 1.0));
 }
 
+/* The time one block takes to issue its step when it runs alone: part of the
+ * chain that its own loads, exchanges and arithmetic form. */
+static double
+own_issue(const struct problem *p, const struct work *w,
+          const struct plan_cost *c, double resident)
+{
+    double at_once = MIN(w->blocks, p->dev->sms * resident);
+    double step = c->issue_slots / (MAX(w->rounds, 1.0) * MAX(at_once, 1.0));
+    double rate = p->dev->issue_per_ns / p->dev->sms * issue_share(w, 1);
+
+    return w->chained ? step / rate : 0;
+}
+
 static double
 finish_time(const struct problem *p, const struct work *w)
 {
@@ -100,7 +114,7 @@ cost_finish(const struct problem *p, const struct work *w, struct plan_cost *c)
         OVERLAP_LOSS * (dram + l2 + smem + c->issue_ns - c->total_ns);
     c->total_ns *= c->quantisation;
     round = c->total_ns / MAX(w->rounds, 1.0);
-    stall = w->stall_ns + round / resident - round;
+    stall = w->stall_ns + own_issue(p, w, c, resident) - round;
     c->latency_ns = RAMP_NS + MAX(w->rounds, 1.0) * MAX(stall, 0.0);
     c->finish_ns = finish_time(p, w);
     c->launch_ns = dev->launch_ns;

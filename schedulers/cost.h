@@ -13,12 +13,17 @@ struct work {
     double outer_bytes; /* of the partial rows written, then read */
     int finish;         /* enum finish */
     double warps;       /* of a block */
+    bool chained;       /* loads, exchanges, arithmetic follow each other */
 };
 
 enum {
     DRAM_LATENCY_NS = 800,
     L2_LATENCY_NS = 350,
     RAMP_NS = 1000, /* first bytes in, last bytes out */
+    /* A block that leaves and the next that starts in its place: measured on an
+     * H200 as what a row of layer norm takes beyond its loads, exchanges and
+     * arithmetic (docs/performance/). */
+    TURNOVER_NS = 1000,
 };
 
 /* Share of the copy rate reached with so many bytes in flight per

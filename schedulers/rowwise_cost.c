@@ -414,6 +414,8 @@ stall_ns(const struct problem *p, const struct shape *s,
     double ns = s->prefetch ? 0 : DRAM_LATENCY_NS;
 
     ns += p->f->levels * exchange_ns(s) * s->steps;
+    if (!s->persistent)
+        ns += TURNOVER_NS;
     return ns + t->reload_phases * (double)L2_LATENCY_NS * s->steps;
 }
 
@@ -505,7 +507,7 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     const char *why = bad_threads(&s);
     struct row_use u;
     struct traffic t;
-    struct work w = {.warps = (double)s.threads / WARP};
+    struct work w = {.warps = (double)s.threads / WARP, .chained = true};
     int cap;
 
     if (!why)
