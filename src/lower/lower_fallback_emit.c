@@ -342,7 +342,8 @@ expand_pad(struct fb_scope *s, struct fb_instance *i)
 
     for (int d = 0; d < n->rank; d++) {
         idx[d] = sym_sub(s->fb->syms, i->idx[d], n->start[d]);
-        guard_range(s->fb, g, idx[d], arg->dims[d]);
+        if (idx[d] != i->idx[d] || !sym_equal(n->dims[d], arg->dims[d]))
+            guard_range(s->fb, g, idx[d], arg->dims[d]);
     }
     inside = guard_within(s, i->guard, g);
     set_deps(s, i, 2);
