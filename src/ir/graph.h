@@ -4,7 +4,9 @@
  * Owns nodes, parameters and results; all in one arena. Invariants
  * (graph_verify): a node's operands precede it; pointwise operands have exactly
  * the node's shape (broadcasts are explicit BROADCAST nodes, rank-0 operands
- * included); stores' conversions are explicit in struct result only. */
+ * included); operands have the type that the operation computes in, where one
+ * of a storage type stands for its value as f32; stores' conversions are
+ * explicit in struct result only. */
 #ifndef FUSEC_IR_GRAPH_H
 #define FUSEC_IR_GRAPH_H
 
@@ -144,7 +146,8 @@ graph_node(const struct graph *g, node_id id)
 
 /* True when all invariants hold; otherwise a description in *why. */
 bool graph_verify(const struct graph *g, struct buf *why);
-/* The .graph listing: one line per node, "%3 = + %1 %2 : f32[M, N] # xhat". */
+/* The .graph listing: one line per node, "%3 = + %1 %2 : f32[M, N] # xhat".
+ * Dead nodes have no line; leaves are written where they are used. */
 void graph_print(struct buf *b, const struct graph *g);
 /* The fusion as canonical .fusion text that resolves to the same graph. */
 void graph_print_fusion(struct buf *b, const struct graph *g);

@@ -2,8 +2,9 @@
 /* sym: symbolic i64 expressions over dimension symbols, kept in a normal form:
  * a polynomial with integer coefficients whose atoms are symbols, floor
  * quotients, floor remainders, min and max. Within one sym_ctx equal normal
- * forms are the same pointer. A result that leaves i64 is NULL, and every
- * function takes NULL and gives NULL. */
+ * forms are the same pointer. A result that leaves i64, or that grows beyond
+ * some hundred terms, is NULL, and every function takes NULL and gives NULL.
+ * Facts take part in what is made after them: state them first. */
 #ifndef FUSEC_IR_SYM_H
 #define FUSEC_IR_SYM_H
 
