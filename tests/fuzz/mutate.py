@@ -22,10 +22,11 @@ import select
 import struct
 import subprocess
 import sys
+import time
 
 BATCH = 200
-HANG_S = 20
-SHRINK_RUNS = 400
+HANG_S = 60
+SHRINK_S = 120
 MAX_BYTES = 64 * 1024
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -41,6 +42,15 @@ WORDS = """fusion import const type def return requires None true false inf nan 
     9223372036854775808 0x7fffffffffffffff 0.0 1.0 0.5 -0.0 1e-45 1e38 1e39 1e308
     1e309 1e-320 0x1p-149 0x1.8p3 [0,1] [[0,1],[2,3]] x[:,None] x[...] x[::2]
     x[0:0] -x !x ~x (x) f32(x) bf16(x) i64(x) bool(x)""".split()
+NAME = re.compile(rb"[A-Za-z_]")
+OPERATORS = b"+ - * / // % ** == != < <= > >= && || & | ^ << >>".split()
+NUMBERS = b"0 1 2 3 7 31 64 1023 1e-5 0.0 0.5 -1 -2 2.0 1e38 1e-45 inf nan pi".split()
+SHAPES = [b"f32(?)", b"bf16(?)", b"i32(?)", b"bool(?)", b"f64(?)", b"-?", b"(? > 0)",
+          b"sum(?, axis=0)", b"max(?, axis=-1, keepdim=true)", b"?[:, None]",
+          b"?[None]", b"?[0]", b"?[1:]", b"?[::2]", b"transpose(?, 0, 1)", b"(? + ?)",
+          b"where(? > 0, ?, 0)", b"cumsum(?, axis=0)", b"exp(?)", b"softmax(?)",
+          b"mean(?)", b"flip(?, axis=0)", b"cat([?, ?], axis=0)",
+          b"pad(?, [[1, 1], [0, 2]])", b"iota(3)", b"argmax(?, axis=1)", b"? % 2"]
 BYTES = [b"\0", b"\xff", b"\xc3", b"\xe2\x88\x92", b"\xef\xbb\xbf", b"\r\n", b"\t",
          b"#", b'"', b"'", b"\\", b"$", b"."]
 
@@ -64,25 +74,39 @@ def read_corpus(paths):
                                       recursive=True))
         else:
             files.append(path)
-    texts = []
+    texts, legal = [], []
     for path in files:
         with open(path, "rb") as f:
             text = f.read()
-        if len(text) <= MAX_BYTES // 4:
-            texts.append(text)
-    return texts
+        if len(text) > MAX_BYTES // 4:
+            continue
+        texts.append(text)
+        if os.path.basename(os.path.dirname(path)) != "diag":
+            legal.append(text)
+    return texts, legal
 
 
 class Mutator:
-    def __init__(self, texts, seed):
+    def __init__(self, texts, legal, seed):
         self.seed = seed
         self.corpus = [TOKEN.findall(text) for text in texts]
+        self.legal = [self.code(text) for text in legal]
         self.words = sorted({w.encode() for w in [*WORDS, *table_words()]})
+        self.calls = sorted({w.encode() for w in table_words()})
+
+    @staticmethod
+    def code(text):
+        return [t for t in TOKEN.findall(text) if not t.startswith(b"#")]
 
     def make(self, index):
         """Mutation INDEX, whatever was made before."""
         digest = hashlib.sha256(b"%d %d" % (self.seed, index)).digest()
         rng = random.Random(int.from_bytes(digest[:8], "big"))
+        if self.legal and rng.random() < 0.5:
+            tokens = list(rng.choice(self.legal))
+            for _ in range(rng.choice((1, 1, 1, 2, 3, 5))):
+                self.change_gently(rng, tokens)
+            return b"".join(tokens)[:MAX_BYTES]
         tokens = list(rng.choice(self.corpus))
         for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5, 8, 20))):
             self.change_tokens(rng, tokens)
@@ -115,14 +139,52 @@ class Mutator:
         else:
             tokens[at : at + 1] = [rng.choice(self.words)]
 
+    def change_gently(self, rng, tokens):
+        """One change after which the text is mostly still a program."""
+        kind = rng.randrange(7)
+        names = [i for i, t in enumerate(tokens) if NAME.match(t)]
+        called = [i for i in names if tokens[i + 1 : i + 2] == [b"("]]
+        values = [i for i in names if i not in called]
+        numbers = [i for i, t in enumerate(tokens) if t[:1].isdigit()]
+        operators = [i for i, t in enumerate(tokens) if t in OPERATORS]
+        ends = [i for i, t in enumerate(tokens) if t in (b";", b"{")]
+        if kind <= 1 and values:
+            tokens[rng.choice(values)] = tokens[rng.choice(values)]
+        elif kind == 2 and called:
+            tokens[rng.choice(called)] = rng.choice(self.calls)
+        elif kind == 3 and numbers:
+            tokens[rng.choice(numbers)] = rng.choice(NUMBERS)
+        elif kind == 4 and operators:
+            tokens[rng.choice(operators)] = rng.choice(OPERATORS)
+        elif kind == 5 and values:
+            at = rng.choice(values)
+            tokens[at] = rng.choice(SHAPES).replace(b"?", tokens[at])
+        elif len(ends) >= 2:
+            self.move_statement(rng, tokens, ends)
+
     def replace_same_kind(self, rng, tokens):
-        """A name for a name, a number for a number: mostly still a program."""
-        word = re.compile(rb"[A-Za-z_]") if rng.random() < 0.7 else re.compile(rb"\d")
+        """A name for a name, a number for a number."""
+        word = NAME if rng.random() < 0.7 else re.compile(rb"\d")
         places = [i for i, t in enumerate(tokens) if word.match(t)]
         pool = [t for t in tokens if word.match(t)]
         pool += [t for t in self.words if word.match(t)]
         if places and pool:
             tokens[rng.choice(places)] = rng.choice(pool)
+
+    @staticmethod
+    def move_statement(rng, tokens, ends):
+        """Takes a statement out, and perhaps puts it, or a copy, elsewhere."""
+        which = rng.randrange(len(ends) - 1)
+        begin, end = ends[which] + 1, ends[which + 1] + 1
+        statement, kind = tokens[begin:end], rng.randrange(3)
+        at = rng.choice(ends) + 1
+        if kind == 2:
+            tokens[at:at] = statement
+            return
+        del tokens[begin:end]
+        if kind == 1:
+            at -= min(len(statement), max(0, at - begin))
+            tokens[at:at] = statement
 
     def change_bytes(self, rng, text):
         text = bytearray(text)
@@ -190,13 +252,12 @@ class Target:
 
 def shrink(target, text):
     """A shorter text that still kills the target: cut ever smaller pieces."""
-    runs, tokens = 0, TOKEN.findall(text)
+    end, tokens = time.monotonic() + SHRINK_S, TOKEN.findall(text)
     size = max(1, len(tokens) // 2)
-    while runs < SHRINK_RUNS:
+    while time.monotonic() < end:
         at, cut = 0, False
-        while at < len(tokens) and runs < SHRINK_RUNS:
+        while at < len(tokens) and time.monotonic() < end:
             shorter = tokens[:at] + tokens[at + size :]
-            runs += 1
             if target.run([b"".join(shorter)]) == 0:
                 tokens, cut = shorter, True
             else:
@@ -208,14 +269,19 @@ def shrink(target, text):
 
 
 def report(args, target, index, text):
+    """INDEX is the mutation, or none-I for program I of the corpus itself."""
     name = os.path.join(args.keep, f"crash-{args.seed}-{index}.fusion")
     short = shrink(target, text)
     with open(name, "wb") as f:
         f.write(short)
     print(f"mutation {index} of seed {args.seed} kills the target: {name}")
     print(f"    {args.target} {name}")
-    run = subprocess.run([args.target, name], capture_output=True,
-                         timeout=4 * HANG_S, check=False)
+    try:
+        run = subprocess.run([args.target, name], capture_output=True,
+                             timeout=HANG_S, check=False)
+    except subprocess.TimeoutExpired:
+        print("    (hangs)")
+        return
     for line in run.stderr.decode("utf-8", "replace").splitlines():
         if re.search(r"internal error|Assertion|ERROR|runtime error|  #[0-6] ", line):
             print("    " + line.strip()[:200])
@@ -231,23 +297,22 @@ def main():
     parser.add_argument("--max-crashes", type=int, default=10)
     parser.add_argument("paths", nargs="+")
     args = parser.parse_args()
-    texts = read_corpus(args.paths)
+    texts, legal = read_corpus(args.paths)
     if not texts:
         sys.exit("mutate.py: no .fusion file found")
-    mutator, target = Mutator(texts, args.seed), Target(args.target)
+    mutator, target = Mutator(texts, legal, args.seed), Target(args.target)
     first, crashes = 0, 0
-    if target.run(texts) != len(texts):
-        sys.exit("mutate.py: the target dies on the programs as they are")
+    for i, text in enumerate(texts):
+        if target.run([text]) == 0:
+            crashes += 1
+            report(args, target, f"none-{i}", text)
     while first < args.count and crashes < args.max_crashes:
         inputs = [mutator.make(i)
                   for i in range(first, min(args.count, first + BATCH))]
         done = target.run(inputs)
         if done < len(inputs):
             crashes += 1
-            try:
-                report(args, target, first + done, inputs[done])
-            except subprocess.TimeoutExpired:
-                print("    (hangs)")
+            report(args, target, first + done, inputs[done])
             done += 1
         first += done
     target.stop()
