@@ -502,30 +502,35 @@ small_power(struct build *b, const struct value *x, int64_t n,
     return build_binary(b, OP_MUL, &x2, n == 3 ? x : &x2, where);
 }
 
+static struct value
+negative_power(struct build *b, const struct value *x, const struct value *y,
+               struct span where)
+{
+    if (build_fresh(b, DIAG_BAD_ARGUMENT, y->span)) {
+        diag_report(b->diag, DIAG_BAD_ARGUMENT, y->span, "exponent", "**",
+                    "is negative and the base is an integer");
+        diag_help(b->diag, x->span, "convert the base, as in f32(%s)",
+                  x->name ? x->name : "e");
+        build_trace(b);
+    }
+    return build_poison(where);
+}
+
 struct value
 build_power(struct build *b, const struct value *x, const struct value *y,
             struct span where)
 {
     struct value args[2] = {*x, *y}, r, one;
-    int64_t n;
+    int64_t n = 0;
+    bool literal = uniform_int(y, &n) && !y->sized;
 
     if (!build_is_operand(b, x) || !build_is_operand(b, y))
         return build_poison(where);
-    if (!uniform_int(y, &n) || value_is_uniform(x))
-        return build_pointwise(b, OP_POW, args, 2, where);
-    if (build_type(b, x) == DT_BOOL)
-        return build_pointwise(b, OP_POW, (struct value[]){*x, *x}, 2, where);
-    if (n < 0 && !dtype_is_float(build_type(b, x))) {
-        if (build_fresh(b, DIAG_BAD_ARGUMENT, y->span)) {
-            diag_report(b->diag, DIAG_BAD_ARGUMENT, y->span, "exponent", "**",
-                        "is negative and the base is an integer");
-            diag_help(b->diag, x->span, "convert the base, as in f32(%s)",
-                      x->name ? x->name : "e");
-            build_trace(b);
-        }
-        return build_poison(where);
-    }
-    if (n < -4 || n > 4)
+    if (literal && n < 0 && dtype_is_integer(build_type(b, x)) &&
+        !is_adaptable_int(x))
+        return negative_power(b, x, y, where);
+    if (!literal || value_is_uniform(x) || build_type(b, x) == DT_BOOL ||
+        n < -4 || n > 4)
         return build_pointwise(b, OP_POW, args, 2, where);
     r = small_power(b, x, n < 0 ? -n : n, where);
     if (n >= 0 || r.kind == V_POISON)

@@ -71,7 +71,7 @@ build_reduce(struct build *b, enum op op, const struct value *x,
         return v;
     }
     if (ra->axes.n == 0)
-        return build_int(b, 0, where);
+        return build_sym(b, sym_int(b->syms, 0), true, where);
     s = build_shape(b, &v);
     n.op = op;
     n.args = &v.node;

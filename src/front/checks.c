@@ -342,7 +342,9 @@ check_unused(struct resolver *r)
     for (uint32_t i = 0; i < r->scope->entities.n; i++) {
         const struct entity *e = r->scope->entities.v[i];
 
-        if (!e->is_result && e->kind < ARRAY_LEN(what) && what[e->kind])
+        if (e->kind == E_DIM && e->index != UINT32_MAX)
+            warn_unused(r, e, "scalar");
+        else if (!e->is_result && e->kind < ARRAY_LEN(what) && what[e->kind])
             warn_unused(r, e, what[e->kind]);
     }
 }
@@ -381,7 +383,8 @@ check_implemented(struct diag *d, const struct graph *g)
 
         if (op_info[n->op].flags & OPF_NO_KERNEL)
             what = op_info[n->op].name;
-        else if (!has_kernels(n->dtype))
+        else if (!has_kernels(n->dtype) && op_info[n->op].class != OC_VIEW &&
+                 op_info[n->op].class != OC_JOIN)
             what = dtype_info[n->dtype].name;
         if (what)
             diag_report(d, DIAG_NOT_IMPLEMENTED_YET, n->span, what);

@@ -79,7 +79,6 @@ start_graph(struct resolver *r, const char *name)
 static struct graph *
 resolve_fusion(struct resolver *r, const struct ast_fusion *f)
 {
-    unsigned before = diag_errors(r->diag);
     struct buf why;
 
     start_graph(r, f->name.text);
@@ -92,11 +91,10 @@ resolve_fusion(struct resolver *r, const struct ast_fusion *f)
     resolve_head(r);
     resolve_body(r);
     resolve_outputs(r);
-    if (diag_errors(r->diag) == 0)
-        check_unused(r);
     r->fusion = NULL;
-    if (diag_errors(r->diag) > before)
+    if (diag_errors(r->diag) > 0)
         return NULL;
+    check_unused(r);
     buf_init(&why, r->arena);
     if (!graph_verify(r->b.graph, &why))
         BUG("fusion '%s' resolves to a broken graph: %s", f->name.text,

@@ -272,7 +272,7 @@ expand_body(struct resolver *r, const struct ast_def *def, struct results *ret)
 
 static void
 expand_def(struct resolver *r, const struct expr *e, const struct ast_def *def,
-           const struct arguments *args, struct results *ret)
+           struct arguments *args, struct results *ret)
 {
     struct scope inner, *outer = r->scope;
     struct call_site site = {def->name.text, e->span, r->b.calls};
@@ -282,14 +282,16 @@ expand_def(struct resolver *r, const struct expr *e, const struct ast_def *def,
     r->scope = &inner;
     r->b.calls = &site;
     for (uint32_t i = 0; i < def->n_params; i++) {
+        if (!args->given[i]) /* sees no parameter */
+            args->v[i] = resolve_argument(r, def->params[i].default_value);
+    }
+    for (uint32_t i = 0; i < def->n_params; i++) {
         struct entity *f = scope_declare(r, E_FORMAL, &def->params[i].name);
 
         if (!f)
             continue;
         f->defined = true;
-        f->value = args->given[i]
-                       ? args->v[i]
-                       : resolve_argument(r, def->params[i].default_value);
+        f->value = args->v[i];
     }
     declare_locals(r, def);
     expand_body(r, def, ret);

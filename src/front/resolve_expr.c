@@ -379,7 +379,7 @@ resolve_count(struct resolver *r, struct span where)
     if (++r->n_statements <= MAX_STATEMENTS)
         return true;
     r->limit = true;
-    diag_report(r->diag, DIAG_STATEMENT_LIMIT, where, r->fusion->name.text,
+    diag_report(r->diag, DIAG_STATEMENT_LIMIT, where, r->b.graph->name,
                 (unsigned)MAX_STATEMENTS);
     build_trace(&r->b);
     return false;

@@ -56,9 +56,12 @@ declare_symbol(void *data, const struct expr *e)
 {
     struct resolver *r = data;
     struct ast_name name = {e->u.name, e->span};
-    struct entity *s;
+    struct entity *s = scope_find(r->scope, name.text);
 
-    if (scope_find(r->scope, name.text) || names_get(&r->consts, name.text))
+    if (s && s->kind == E_TENSOR)
+        BUILD_ERROR(&r->b, DIAG_NOT_AN_EXTENT, name.span,
+                    arena_printf(r->arena, "input '%s'", name.text));
+    if (s || names_get(&r->consts, name.text))
         return;
     s = scope_declare(r, E_DIM, &name);
     assert(s);
@@ -168,12 +171,33 @@ scalar_constant(const struct value *v, enum dtype t, struct param *ret)
     return isinf(ret->value.f) && !isinf(f) ? "does not fit its type" : NULL;
 }
 
+struct naming {
+    struct resolver *r;
+    bool found;
+};
+
+static void
+find_entity(void *data, const struct expr *e)
+{
+    struct naming *n = data;
+
+    n->found = n->found || scope_find(n->r->scope, e->u.name);
+}
+
 static void
 scalar_default(struct resolver *r, const struct ast_param *p, struct param *ret)
 {
-    struct value v = resolve_expr(r, p->default_value);
+    struct naming n = {r, false};
+    struct value v;
     const char *wrong;
 
+    check_walk_names(p->default_value, find_entity, &n);
+    if (n.found) {
+        BUILD_ERROR(&r->b, DIAG_BAD_DEFAULT, p->default_value->span,
+                    p->name.text, "is not a constant");
+        return;
+    }
+    v = resolve_expr(r, p->default_value);
     if (v.kind == V_POISON)
         return;
     wrong = v.kind == V_INT || v.kind == V_FLOAT || v.kind == V_BOOL

@@ -103,6 +103,22 @@ select_scalar(struct resolver *r, const struct value *x, int dim,
     return build_select(b, x, dim, NULL, &i, where);
 }
 
+/* A scalar argument that -D binds, or a literal with a type, is known. */
+static void
+known_scalar(struct resolver *r, struct value *v)
+{
+    const struct node *n;
+
+    if (v->kind != V_NODE)
+        return;
+    n = graph_node(r->b.graph, v->node);
+    if (n->op == OP_CONST && dtype_is_integer(n->dtype)) {
+        v->kind = V_INT;
+        v->sym = sym_int(r->b.syms, n->value.i);
+        v->sized = true;
+    }
+}
+
 static struct value
 select_item(struct resolver *r, const struct value *x, int dim,
             const struct ast_index *item, struct span where)
@@ -111,6 +127,7 @@ select_item(struct resolver *r, const struct value *x, int dim,
 
     if (!build_is_operand(&r->b, &v))
         return build_poison(where);
+    known_scalar(r, &v);
     if (v.kind == V_INT)
         return select_uniform(r, x, dim, &v, where);
     if (v.kind == V_NODE && !dtype_is_integer(build_type(&r->b, &v))) {

@@ -243,8 +243,10 @@ read_align(struct resolver *r, const struct ast_layout *l, struct layout *ret)
         v = resolve_expr(r, l->dims[0]);
     if (l->n == 1 && v.kind == V_POISON)
         return;
-    if (l->n != 1 || !uniform_int(&v, &k) || k < 1 || (k & (k - 1)) != 0) {
-        layout_error(r, l->span, "align takes one power of two, in bytes");
+    if (l->n != 1 || !uniform_int(&v, &k) || k < 1 || k > 4096 ||
+        (k & (k - 1)) != 0) {
+        layout_error(r, l->span,
+                     "align takes one power of two, at most 4096, in bytes");
         return;
     }
     ret->has_align = true;

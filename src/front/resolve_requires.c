@@ -42,12 +42,17 @@ known(struct resolver *r, const struct sym *s, struct span where,
       struct buf *text)
 {
     struct value v = build_sym(&r->b, s, true, where);
+    int64_t k;
 
     if (v.kind == V_POISON)
         return (struct term){0};
-    buf_putc(text, '(');
-    sym_print(text, s);
-    buf_putc(text, ')');
+    if (sym_is_int(s, &k) && k >= 0) {
+        buf_printf(text, "%" PRId64, k);
+    } else {
+        buf_putc(text, '(');
+        sym_print(text, s);
+        buf_putc(text, ')');
+    }
     return (struct term){.good = true, .sym = s};
 }
 
@@ -56,7 +61,6 @@ static struct term
 other_term(struct resolver *r, const struct expr *e, struct buf *text)
 {
     struct value v = resolve_expr(r, e);
-    int64_t k;
 
     if (v.kind == V_POISON)
         return (struct term){0};
@@ -65,10 +69,6 @@ other_term(struct resolver *r, const struct expr *e, struct buf *text)
             v.kind == V_FLOAT ? "a float" : build_subject(&r->b, &v),
             "conditions compare integers");
         return (struct term){0};
-    }
-    if (sym_is_int(v.sym, &k) && k >= 0) {
-        buf_printf(text, "%" PRId64, k);
-        return (struct term){.good = true, .sym = v.sym};
     }
     return known(r, v.sym, e->span, text);
 }
@@ -87,6 +87,14 @@ name_term(struct resolver *r, const struct expr *e, struct buf *text)
     if (n->kind == E_DIM)
         return (struct term){.good = n->value.kind == V_INT,
                              .sym = sym_name(r->b.syms, n->name)};
+    if (resolve_binding(r, n->name)) { /* no argument, but a constant */
+        struct value v = resolve_binding_value(r, resolve_binding(r, n->name));
+
+        if (v.kind == V_INT) {
+            text->len -= strlen(n->name);
+            return known(r, v.sym, e->span, text);
+        }
+    }
     p = &r->fusion->params[n->index];
     if (!resolve_type(r, &p->type, &t))
         return (struct term){0};
@@ -356,7 +364,14 @@ bool_name(struct resolver *r, const struct expr *e, struct buf *text)
     if (n && n->kind == E_SCALAR &&
         resolve_type_quiet(r, r->fusion->params[n->index].type.text, &t) &&
         t == DT_BOOL) {
+        const struct binding *bind = resolve_binding(r, n->name);
+
         n->used = true;
+        v = bind ? resolve_binding_value(r, bind) : build_poison(e->span);
+        if (v.kind == V_BOOL) {
+            buf_putc(text, v.b ? '1' : '0');
+            return (struct condition){true, v.b ? TRUE : FALSE};
+        }
         buf_puts(text, n->name);
         return (struct condition){.good = true};
     }

@@ -339,8 +339,8 @@ fold_real_power(const struct value *args, struct value *ret)
     double x, p = 1;
     int64_t n;
 
-    if (!uniform_number(&args[0], &x) || !uniform_int(&args[1], &n) || n < -4 ||
-        n > 4)
+    if (!uniform_number(&args[0], &x) || !uniform_int(&args[1], &n) ||
+        args[1].sized || n < -4 || n > 4)
         return false;
     switch (n < 0 ? -n : n) {
     case 4:

@@ -494,6 +494,19 @@ test_defs(void **state)
         "(bc 0.5:f32)) : f32[N]");
 }
 
+/* A default sees neither parameters nor the caller's names. */
+static void
+test_defaults_see_consts(void **state)
+{
+    struct fixture *f = *state;
+    struct graph *g =
+        graph_of(f, "const x = 3; def g(x, y=x) = x * y;"
+                    "fusion f(a: f32[N]) -> (b: f32[N]) { b = g(a); }");
+
+    assert_string_equal(text_of(f, g, g->results[0].node),
+                        "(* a (bc 3.0:f32)) : f32[N]");
+}
+
 static void
 test_def_extents(void **state)
 {
@@ -620,6 +633,49 @@ all_guards(struct fixture *f, const struct graph *g)
     for (uint32_t i = 0; i < g->n_guards; i++)
         buf_printf(&b, "%s; ", g->guards[i]);
     return buf_str(&b);
+}
+
+/* A scalar that -D binds is no argument, so no guard may name it. */
+static void
+test_bound_scalars(void **state)
+{
+    struct fixture *f = *state;
+    struct graph *g;
+
+    bind(f, "n", "2");
+    bind(f, "b", "true");
+    g = graph_of(f, "fusion f(x: f32[4, N], n: i32, b: bool) -> (y: f32[N])"
+                    " requires n > 0 && b { y = b ? x[n] : x[0]; }");
+    assert_string_equal(text_of(f, g, g->results[0].node),
+                        "(where (bc 1:bool) (select_index0<2> x) "
+                        "(select_index0<0> x)) : f32[N]");
+    assert_string_equal(all_guards(f, g), "2 > 0 && 1; ");
+}
+
+/* What a program means doesn't depend on whether a symbol is bound. */
+static void
+test_bound_symbols_mean_the_same(void **state)
+{
+    static const char text[] =
+        "fusion f(x: f32[M, N], i: i32[N], w: f32[1, N]) -> (o: f32[N],"
+        " p: i64[N], q: f32[N], r: f32[]) {"
+        " o = w[0] ** N; p = i * N; q = w[0] * (1 / N); r = 2.5 ** N; }";
+    struct fixture *f = *state;
+    struct graph *g;
+
+    bind(f, "N", "2");
+    g = graph_of(f, text);
+    assert_string_equal(text_of(f, g, g->results[0].node),
+                        "(pow (select_index0<0> w) (bc 2.0:f32)) : f32[2]");
+    assert_string_equal(text_of(f, g, g->results[1].node),
+                        "(* (i64 i) (bc 2:i64)) : i64[2]");
+    assert_string_equal(text_of(f, g, g->results[2].node),
+                        "(* (select_index0<0> w) (bc 0.5:f32)) : f32[2]");
+    assert_string_equal(text_of(f, g, g->results[3].node),
+                        "(f32 (pow 2.5:f64 (f64 2:i64))) : f32[]");
+    bind(f, "M", "1");
+    assert_null(load(f, "fusion f(x: f32[M, N], y: f32[4, N])"
+                        "-> (z: f32[4, N]) { z = x + y; }"));
 }
 
 static void
@@ -818,11 +874,14 @@ main(void)
         TEST(test_reductions),
         TEST(test_variance_of_symbols),
         TEST(test_defs),
+        TEST(test_defaults_see_consts),
         TEST(test_def_extents),
         TEST(test_prelude_is_shadowed),
         TEST(test_symbols),
         TEST(test_bindings),
         TEST(test_requires),
+        TEST(test_bound_scalars),
+        TEST(test_bound_symbols_mean_the_same),
         TEST(test_open_bounds_are_guards),
         TEST(test_proved_bounds_are_not),
         TEST(test_output_strides),
