@@ -56,11 +56,39 @@ known(struct resolver *r, const struct sym *s, struct span where,
     return (struct term){.good = true, .sym = s};
 }
 
+/* Names that no uniform expression holds; reports the first. */
+struct strangers {
+    struct resolver *r;
+    bool found;
+};
+
+static void
+find_stranger(void *data, const struct expr *e)
+{
+    struct strangers *s = data;
+    const struct entity *n = scope_find(s->r->scope, e->u.name);
+
+    if (!n || n->kind == E_DIM || s->found)
+        return;
+    s->found = true;
+    bad(s->r, e->span, arena_printf(s->r->arena, "'%s'", n->name),
+        n->kind == E_SCALAR ? "scalar arguments are only added, subtracted, "
+                              "multiplied, divided with '//' and compared"
+                            : "conditions compare dimensions, consts and "
+                              "integer scalars");
+}
+
 /* Anything else that the language can evaluate to a uniform integer. */
 static struct term
 other_term(struct resolver *r, const struct expr *e, struct buf *text)
 {
-    struct value v = resolve_expr(r, e);
+    struct strangers s = {r, false};
+    struct value v;
+
+    check_walk_names(e, find_stranger, &s);
+    if (s.found)
+        return (struct term){0};
+    v = resolve_expr(r, e);
 
     if (v.kind == V_POISON)
         return (struct term){0};
@@ -375,6 +403,11 @@ bool_name(struct resolver *r, const struct expr *e, struct buf *text)
         buf_puts(text, n->name);
         return (struct condition){.good = true};
     }
+    if (n) {
+        bad(r, e->span, arena_printf(r->arena, "'%s'", n->name),
+            "write a comparison, such as N > 0");
+        return (struct condition){0};
+    }
     v = resolve_name(r, e->u.name, e->span);
     if (v.kind == V_BOOL) {
         buf_putc(text, v.b ? '1' : '0');
@@ -442,8 +475,10 @@ one_condition(struct resolver *r, const struct expr *e)
     }
     buf_init(&text, r->arena);
     c = condition_of(r, e, true, &text);
-    if (!c.good)
+    if (!c.good) {
+        assert(diag_errors(r->diag) > 0); /* no condition is dropped silently */
         return;
+    }
     if (text.len > MAX_GUARD_BYTES) {
         bad(r, e->span, "a condition of more than 1,024 bytes",
             "split it at '&&' into several conditions");
