@@ -12,6 +12,8 @@ the lines that a case may hold:
     # RUN: --emit=graph -o - %s      a run of fusec; %s is the case's own file
     # RUN: fusec-run out.json ...    a run of fusec-run
     # SHOW: out.cu                   the content of a file, once it was written
+    # SHOW: out.cu after TEXT        the same, without the lines up to one with TEXT
+    # HIDE: WORD...                  leaves lines with one of the words out of it
     # USES: ../other.fusion          a file to lay beside the case
 
 All runs of a case share one new folder and see no path outside it. A run that
@@ -23,6 +25,7 @@ back as the same bytes.
 import argparse
 import concurrent.futures
 import difflib
+import functools
 import os
 import re
 import shlex
@@ -63,6 +66,17 @@ def as_lines(data):
     if text and not text.endswith("\n"):
         text += "\n[no newline at the end]\n"
     return text
+
+
+def shown(data, after, hidden):
+    """The part of a file that its case wants to see."""
+    lines = as_lines(data).splitlines(True)
+    if after:
+        first = [i for i, line in enumerate(lines) if after in line]
+        if not first:
+            raise Bad(f"no line to show holds '{after}'")
+        lines = lines[first[0] + 1:]
+    return "".join(s for s in lines if not any(w in s for w in hidden))
 
 
 def environment(home):
@@ -122,7 +136,8 @@ def spelled_out(tools, line):
 
 
 def run_line(tools, case, line, show, folder):
-    """One RUN line; returns its part of the .expect text."""
+    """One RUN line; returns its part of the .expect text. SHOW gives for the name
+    of a file what turns its content into the text to show."""
     line = line.replace("%s", os.path.basename(case))
     before = snapshot(folder)
     run = execute(tools, shlex.split(line), folder)
@@ -137,14 +152,24 @@ def run_line(tools, case, line, show, folder):
     out.append(f"[exit {run.returncode}] [{files}]\n")
     for name in changed:
         if name in show:
-            out += [f"[file {name}]\n", as_lines(after[name])]
+            out += [f"[file {name}]\n", show[name](after[name])]
     return "".join(out).replace(folder, "$DIR")
+
+
+def show_rules(text):
+    """File name -> function from its content to the text to show."""
+    hidden = " ".join(directives(text, "HIDE")).split()
+    rules = {}
+    for line in directives(text, "SHOW"):
+        name, _, after = line.partition(" after ")
+        rules[name] = functools.partial(shown, after=after, hidden=hidden)
+    return rules
 
 
 def actual_text(tools, case):
     with open(case, encoding="utf-8", errors="surrogateescape") as f:
         text = f.read()
-    lines, show = directives(text, "RUN"), directives(text, "SHOW")
+    lines, show = directives(text, "RUN"), show_rules(text)
     if not lines:
         raise Bad("has an .expect file but no RUN line")
     with tempfile.TemporaryDirectory(prefix="golden-") as folder:

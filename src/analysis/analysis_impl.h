@@ -77,8 +77,9 @@ void space_place(struct space *s);
  */
 double rough(const struct sym *s);
 
-/* classify.c: column, kind, levels, traffic. */
+/* classify.c: column, kind, levels; then the traffic. */
 int choose_column(struct space *s);
 void space_classify(struct space *s);
+void space_traffic(struct space *s); /* with axes or without */
 
 #endif

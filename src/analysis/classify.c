@@ -184,7 +184,7 @@ tensor_extent(struct space *s, int rank, const struct sym *const *dims)
 }
 
 /* What must be read of one parameter: its accesses, but never more than the
- * whole tensor. */
+ * whole tensor, which is all that is known without axes. */
 static const struct sym *
 param_elements(struct space *s, int param)
 {
@@ -192,6 +192,8 @@ param_elements(struct space *s, int param)
     const struct sym *whole = tensor_extent(s, p->rank, p->dims);
     const struct sym *sum = sym_int(s->syms, 0);
 
+    if (!s->f->axes_ok)
+        return whole;
     for (node_id id = 0; id < s->g->n_nodes; id++) {
         const struct node_facts *f = &s->f->node[id];
         const struct access *a;
@@ -210,8 +212,8 @@ param_elements(struct space *s, int param)
     return sum;
 }
 
-static void
-set_traffic(struct space *s)
+void
+space_traffic(struct space *s)
 {
     struct facts *f = s->f;
 
@@ -253,6 +255,5 @@ space_classify(struct space *s)
     if (s->f->column != NO_AXIS)
         s->f->rows &= ~(1u << s->f->column);
     set_kind(s);
-    set_traffic(s);
     set_flops(s);
 }

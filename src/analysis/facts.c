@@ -71,6 +71,7 @@ facts_analyse(struct arena *a, const struct graph *g)
         space_classify(&s);
     else
         f->kind_why = f->why;
+    space_traffic(&s);
     return f;
 }
 
