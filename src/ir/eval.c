@@ -5,6 +5,7 @@
 #include "ir/eval.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "ir/eval_impl.h"
 #include "support/buf.h"
@@ -285,6 +286,73 @@ mark_needed(struct eval *e, struct buf *why)
     return true;
 }
 
+/* How many reductions stand one after another up to each node. */
+static uint32_t *
+reduction_levels(struct eval *e)
+{
+    uint32_t *level = NEW_ARRAY(e->arena, uint32_t, e->g->n_nodes);
+
+    for (node_id id = 0; id < e->g->n_nodes; id++) {
+        const struct node *n = graph_node(e->g, id);
+        for (uint32_t a = 0; a < n->n_args; a++)
+            level[id] = MAX(level[id], level[n->args[a]]);
+        level[id] += op_info[n->op].class == OC_REDUCE;
+    }
+    return level;
+}
+
+struct waiting {
+    uint32_t level;
+    node_id id;
+};
+
+static int
+by_level(const void *a, const void *b)
+{
+    const struct waiting *x = a, *y = b;
+
+    if (x->level != y->level)
+        return x->level < y->level ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static struct waiting *
+waiting_reductions(struct eval *e, uint32_t *ret_n)
+{
+    const uint32_t *level = reduction_levels(e);
+    struct waiting *r = NEW_ARRAY(e->arena, struct waiting, e->g->n_nodes);
+
+    *ret_n = 0;
+    for (node_id id = 0; id < e->g->n_nodes; id++)
+        if (e->needed[id] &&
+            op_info[graph_node(e->g, id)->op].class == OC_REDUCE)
+            r[(*ret_n)++] = (struct waiting){level[id], id};
+    if (*ret_n)
+        qsort(r, *ret_n, sizeof(*r), by_level);
+    return r;
+}
+
+/* Level by level, each reduction with those near it that can share its pass. */
+static void
+run_reductions(struct eval *e)
+{
+    enum { NEAR = 64 };
+    uint32_t n;
+    const struct waiting *w = waiting_reductions(e, &n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        node_id group[EVAL_GROUP];
+        uint32_t members = 0;
+        if (e->arrays[w[i].id])
+            continue;
+        for (uint32_t k = i; k < MIN(n, i + NEAR) && members < EVAL_GROUP; k++)
+            if (w[k].level == w[i].level && !e->arrays[w[k].id] &&
+                eval_reduce_together(e, w[i].id, w[k].id))
+                group[members++] = w[k].id;
+        eval_reduce(e, group, members);
+    }
+}
+
 bool
 eval_run(struct eval *e, struct buf *why)
 {
@@ -292,10 +360,7 @@ eval_run(struct eval *e, struct buf *why)
     if (!bound_all(e, why) || !dims_known(e, why) || !mark_needed(e, why) ||
         !shapes_known(e, why))
         return false;
-    for (node_id id = 0; id < e->g->n_nodes; id++)
-        if (e->needed[id] &&
-            op_info[graph_node(e->g, id)->op].class == OC_REDUCE)
-            eval_reduce(e, id);
+    run_reductions(e);
     return true;
 }
 

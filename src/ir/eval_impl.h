@@ -127,8 +127,11 @@ void bound_finish(enum dtype t, double *x, double *err);
 void bound_finish_long(long double *x, double *err);
 double unit_roundoff(enum dtype t); /* of the type that t is computed in */
 
-/* eval_reduce.c */
-void eval_reduce(struct eval *e, node_id id);
+/* eval_reduce.c: up to EVAL_GROUP reductions in one pass, none of which waits
+ * for another of them. */
+enum { EVAL_GROUP = 8 };
+bool eval_reduce_together(const struct eval *e, node_id a, node_id b);
+void eval_reduce(struct eval *e, const node_id *ids, uint32_t n);
 
 /* eval.c: runs fn(data, unit) for every unit below n, in threads. */
 struct job {

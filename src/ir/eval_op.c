@@ -47,6 +47,8 @@ finish_double(double *x, double *err)
 {
     bool infinite;
 
+    if (fabs(*x) + *err < 0x1.ffffffp127)
+        return;
     finish_at(fabs(*x), 0x1.ffffffp127, &infinite, err);
     if (infinite)
         *x = copysign((double)INFINITY, *x);

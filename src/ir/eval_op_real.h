@@ -7,29 +7,55 @@
 static double
 NAME(distance)(REAL a, REAL b)
 {
-    double d;
+    double d = (double)(a - b);
 
+    if (d - d == 0) /* finite */
+        return d < 0 ? -d : d;
     if (a == b || (isnan(a) && isnan(b)))
         return 0;
-    d = (double)(a > b ? a - b : b - a);
-    return isnan(d) ? (double)INFINITY : d;
+    return (double)INFINITY;
+}
+
+static inline double
+NAME(larger)(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* The distance of f at (a, b, c) from what it is at x. */
+static double
+NAME(corner)(const struct rule *r, REAL a, REAL b, REAL c, REAL f)
+{
+    REAL y[3] = {a, b, c};
+
+    return NAME(distance)(r->NAME(fn)(y), f);
+}
+
+/* The same over both ends of the second argument. */
+static double
+NAME(edge)(const struct rule *r, const REAL *x, const double *e, REAL a, REAL f)
+{
+    double up = NAME(corner)(r, a, x[1] + e[1], x[2], f);
+
+    if (e[1] == 0)
+        return up;
+    return NAME(larger)(up, NAME(corner)(r, a, x[1] - e[1], x[2], f));
 }
 
 /* The largest change of f over the corners of the box x +- e. */
 static double
 NAME(spread)(const struct rule *r, const REAL *x, const double *e, REAL f)
 {
-    double most = 0;
+    double most = NAME(edge)(r, x, e, x[0] + e[0], f);
 
-    for (unsigned m = 0; m < 1u << r->count; m++) {
-        REAL y[3] = {0};
-        bool skip = false;
-        for (int a = 0; a < r->count; a++) {
-            skip |= (m >> a & 1) && e[a] == 0;
-            y[a] = m >> a & 1 ? x[a] + e[a] : x[a] - e[a];
-        }
-        if (!skip)
-            most = fmax(most, NAME(distance)(r->NAME(fn)(y), f));
+    if (e[0] != 0)
+        most = NAME(larger)(most, NAME(edge)(r, x, e, x[0] - e[0], f));
+    if (e[2] != 0) { /* fma: the third argument's ends with both others' */
+        REAL up[3] = {x[0], x[1], x[2] + e[2]};
+        REAL down[3] = {x[0], x[1], x[2] - e[2]};
+        double none[3] = {e[0], e[1], 0};
+        most = NAME(larger)(most, NAME(spread)(r, up, none, f));
+        most = NAME(larger)(most, NAME(spread)(r, down, none, f));
     }
     return most;
 }
@@ -90,6 +116,28 @@ NAME(apply)(const struct rule *r, REAL *x, double *e, REAL *ret, double *err)
     *ret = f;
 }
 
+/* All operands exact: no bound to carry, only the rounding to judge. */
+static struct tile *
+NAME(pointwise_exact)(struct worker *w, const struct rule *r,
+                      const struct tile *const *args, int n, int step)
+{
+    struct tile *t = worker_tile(w, REP, step, !r->exact);
+    int m = step ? n : 1;
+
+    for (int k = 0; k < m; k++) {
+        REAL x[3] = {0};
+        double bound;
+        for (int a = 0; a < r->count; a++)
+            x[a] = args[a]->MEMBER[k * args[a]->step];
+        t->MEMBER[k] = r->NAME(fn)(x);
+        bound = NAME(rounding)(r, t->MEMBER[k], true);
+        NAME(finish)(&t->MEMBER[k], &bound);
+        if (t->err)
+            t->err[k] = bound;
+    }
+    return t;
+}
+
 static struct tile *
 NAME(pointwise)(struct worker *w, const struct rule *r,
                 const struct tile *const *args, int n)
@@ -102,6 +150,8 @@ NAME(pointwise)(struct worker *w, const struct rule *r,
         err |= args[a]->err != NULL;
         step |= args[a]->step;
     }
+    if (!err && !r->truth && !r->floor_of_quotient)
+        return NAME(pointwise_exact)(w, r, args, n, step);
     m = step ? n : 1;
     err |= !r->exact;
     t = worker_tile(w, r->truth ? REP_I : REP, step, err);
