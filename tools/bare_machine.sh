@@ -117,9 +117,9 @@ mount_kernel() {
 
 in_root() {
     mapfile -t settings < <(network_environment)
-    env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
+    env -i HOME="$HOME" PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
         TERM=dumb "${settings[@]}" \
-        chroot "$root" /bin/bash -c "cd /root/fusec && $1" </dev/null
+        chroot "$root" /bin/bash -c "cd /srv/fusec && $1" </dev/null
 }
 
 # The commands of the README: the lines of its code blocks that begin so.
@@ -129,7 +129,7 @@ readme_commands() {
 
 make_root
 carry_over
-git clone -q --no-hardlinks . "$root/root/fusec"
+git clone -q --no-hardlinks . "$root/srv/fusec"
 mount_kernel
 echo "bare_machine: ready after $SECONDS s"
 
