@@ -333,14 +333,14 @@ check_defs(struct resolver *r)
 
 /* --- what nothing reads -------------------------------------------------- */
 
-void
-check_unused(struct resolver *r)
+static void
+unused_of_fusion(struct resolver *r, const struct scope *s)
 {
     static const char *const what[] = {
         [E_TENSOR] = "input", [E_SCALAR] = "scalar", [E_VALUE] = "value"};
 
-    for (uint32_t i = 0; i < r->scope->entities.n; i++) {
-        const struct entity *e = r->scope->entities.v[i];
+    for (uint32_t i = 0; i < s->entities.n; i++) {
+        const struct entity *e = s->entities.v[i];
 
         if (e->kind == E_DIM && e->index != UINT32_MAX)
             warn_unused(r, e, "scalar");
@@ -351,8 +351,8 @@ check_unused(struct resolver *r)
 
 /* Defs of the main file and what they declare; those of imported files serve
  * others. */
-void
-check_unused_defs(struct resolver *r)
+static void
+unused_defs(struct resolver *r)
 {
     for (uint32_t i = 0; i < r->def_list.n; i++) {
         const struct def_entry *e = r->def_list.v[i];
@@ -364,6 +364,14 @@ check_unused_defs(struct resolver *r)
             diag_report(r->diag, DIAG_UNUSED, e->ast->name.span, "def",
                         e->ast->name.text);
     }
+}
+
+void
+check_unused(struct resolver *r)
+{
+    for (uint32_t i = 0; i < r->scopes.n; i++)
+        unused_of_fusion(r, r->scopes.v[i]);
+    unused_defs(r);
 }
 
 /* --- what has no kernel -------------------------------------------------- */

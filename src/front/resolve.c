@@ -94,7 +94,6 @@ resolve_fusion(struct resolver *r, const struct ast_fusion *f)
     r->fusion = NULL;
     if (diag_errors(r->diag) > 0)
         return NULL;
-    check_unused(r);
     buf_init(&why, r->arena);
     if (!graph_verify(r->b.graph, &why))
         BUG("fusion '%s' resolves to a broken graph: %s", f->name.text,
@@ -111,8 +110,10 @@ make_module(struct resolver *r)
     struct module *m = NEW(r->arena, struct module);
 
     m->graphs = NEW_ARRAY(r->arena, struct graph *, f->n_fusions);
-    for (uint32_t i = 0; i < f->n_fusions; i++)
+    for (uint32_t i = 0; i < f->n_fusions; i++) {
         m->graphs[m->n_graphs++] = resolve_fusion(r, f->fusions[i]);
+        VEC_PUSH(r->arena, &r->scopes, r->scope);
+    }
     m->files = f->paths;
     m->n_files = f->n_files;
     return m;
@@ -139,9 +140,10 @@ resolve_module(struct arena *a, struct diag *d, const struct file_set *files,
                     (struct span){files->files[0]->source, 0, 0},
                     files->files[0]->source->name);
     m = make_module(&r);
-    if (diag_errors(d) == 0)
-        check_unused_defs(&r);
-    for (uint32_t i = 0; diag_errors(d) == 0 && i < m->n_graphs; i++)
+    if (diag_errors(d) > 0)
+        return NULL;
+    for (uint32_t i = 0; i < m->n_graphs; i++)
         check_implemented(d, m->graphs[i]);
+    check_unused(&r);
     return diag_errors(d) == 0 ? m : NULL;
 }

@@ -82,6 +82,7 @@ struct resolver {
     struct names consts, types, defs, prelude; /* to *_entry */
     VEC(struct def_entry *) def_list;
     struct names reported;
+    VEC(struct scope *) scopes; /* of the fusions */
 
     /* The fusion at hand. */
     const struct ast_fusion *fusion;
@@ -253,7 +254,6 @@ void resolve_outputs(struct resolver *r);
 void check_defs(struct resolver *r);
 /* Warnings, for programs without errors: a misspelt name would show twice. */
 void check_unused(struct resolver *r);
-void check_unused_defs(struct resolver *r);
 void check_implemented(struct diag *d, const struct graph *g);
 /* Calls fn for every name used as a value in e, in the order of the text. */
 void check_walk_names(const struct expr *e,
