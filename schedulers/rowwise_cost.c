@@ -121,13 +121,17 @@ bad_buffers(const struct problem *p, const struct kernel_plan *k)
     return NULL;
 }
 
-/* Registers of one thread for one kept row of the node. */
+/* Registers of one thread for one kept row of the node. Elements narrower than
+ * a register that stand alone take one each, and the assembler's copies between
+ * halves about half as many again. */
 static int
 packed_registers(const struct shape *s, enum dtype t)
 {
-    int words = (s->vec * (int)dtype_info[t].bytes + 3) / 4;
+    int bytes = s->vec * (int)dtype_info[t].bytes;
 
-    return MAX(words, 1) * s->vpt;
+    if (bytes < 4)
+        return s->vpt + (s->vpt + 1) / 2;
+    return (bytes + 3) / 4 * s->vpt;
 }
 
 static int
@@ -238,6 +242,16 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
     return regs + vector + 2 * (int)f->g->n_results;
 }
 
+/* Where the last vectors may lie outside the row, each has its own predicate
+ * and a place that must be zero. */
+static int
+guard_registers(const struct problem *p, const struct shape *s)
+{
+    bool exact = p->n_static && p->n == s->span;
+
+    return exact || s->tiles ? 0 : s->looped ? 4 : 2 * s->vpt;
+}
+
 static int
 estimate_registers(const struct row_use *u, const struct shape *s)
 {
@@ -248,7 +262,8 @@ estimate_registers(const struct row_use *u, const struct shape *s)
         row = MAX(row, row_registers(u, s, phase, true));
     }
     return overhead_registers(u->p, u->k, s) + row +
-           lasting_registers(u->p, u->k, s) + next_row_registers(u, s);
+           lasting_registers(u->p, u->k, s) + next_row_registers(u, s) +
+           guard_registers(u->p, s);
 }
 
 static int
