@@ -95,14 +95,12 @@ main(int argc, char **argv)
     };
     fusec(fusec_workspace_size(f, args, 2, &need, why, sizeof(why)), why);
     cuda(cuMemAlloc(&space, need ? need : 256));
-    fusec(fusec_workspace_clear(f, args, 2, (void *)space, need, NULL, why,
-                                sizeof(why)),
+    struct fusec_space workspace = {(void *)space, need, NULL};
+    fusec(fusec_workspace_clear(f, args, 2, &workspace, why, sizeof(why)),
           why);
 
     /* As often as you like; nothing is allocated here. */
-    fusec(fusec_launch(f, args, 2, (void *)space, need, NULL, why,
-                       sizeof(why)),
-          why);
+    fusec(fusec_launch(f, args, 2, &workspace, why, sizeof(why)), why);
 
     cuda(cuCtxSynchronize());
     cuda(cuMemcpyDtoH(host, y, bytes));

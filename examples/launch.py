@@ -37,6 +37,11 @@ class Tensor(c.Structure):
                 ("strides", c.POINTER(c.c_int64))]
 
 
+class Space(c.Structure):
+    _fields_ = [("data", c.c_void_p), ("bytes", c.c_size_t),
+                ("stream", c.c_void_p)]
+
+
 class Library:
     """The launch library; a status that isn't 0 becomes an exception."""
 
@@ -181,10 +186,9 @@ def main():
 
     size = c.c_size_t()
     lib.call("fusec_workspace_size", handle, call, len(call), c.byref(size))
-    space = on.workspace(size.value)
-    lib.call("fusec_launch", handle, call, len(call),
-             c.c_void_p(on.address(space)), c.c_size_t(max(size.value, 256)),
-             c.c_void_p(on.stream()))
+    memory = on.workspace(size.value)
+    space = Space(on.address(memory), size.value, on.stream())
+    lib.call("fusec_launch", handle, call, len(call), c.byref(space))
     for p in fusion["params"]:
         if p["role"] == "output":
             print(f"{p['name']}: sum {on.total(tensors[p['name']]):.6g}")

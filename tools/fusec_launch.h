@@ -7,7 +7,8 @@
  *     if (fusec_load("layernorm.json", &m, why, sizeof(why)) != FUSEC_OK) ...
  *     const struct fusec_fusion *f = fusec_find(m, "layernorm");
  *     fusec_workspace_size(f, args, n, &bytes, why, sizeof(why));
- *     fusec_launch(f, args, n, workspace, bytes, stream, why, sizeof(why));
+ *     struct fusec_space space = {memory, bytes, stream};
+ *     fusec_launch(f, args, n, &space, why, sizeof(why));
  *
  * Arguments are one struct fusec_tensor for each parameter of the manifest, in
  * its order: inputs, scalars and outputs. A scalar is a 0-d tensor whose data is
@@ -75,6 +76,14 @@ struct fusec_param {
     const char *inplace; /* the input whose buffer it may be, or NULL */
 };
 
+/* Where a launch works: its workspace, and its CUstream or cudaStream_t (NULL:
+ * the default stream). */
+struct fusec_space {
+    void *data;
+    size_t bytes;
+    void *stream;
+};
+
 struct fusec_module;
 struct fusec_fusion;
 
@@ -102,14 +111,13 @@ int fusec_workspace_size(const struct fusec_fusion *f,
  * when the same memory is to serve other shapes. */
 int fusec_workspace_clear(const struct fusec_fusion *f,
                           const struct fusec_tensor *args, unsigned n,
-                          void *workspace, size_t bytes, void *stream,
-                          char *message, size_t size);
+                          const struct fusec_space *space, char *message,
+                          size_t size);
 
-/* Takes the first variant whose guard holds. STREAM is a CUstream or
- * cudaStream_t; NULL is the default stream. */
+/* Takes the first variant whose guard holds. */
 int fusec_launch(const struct fusec_fusion *f, const struct fusec_tensor *args,
-                 unsigned n, void *workspace, size_t workspace_bytes,
-                 void *stream, char *message, size_t size);
+                 unsigned n, const struct fusec_space *space, char *message,
+                 size_t size);
 /* The index of the variant that fusec_launch would take; negative: none, and
  * the message says why. */
 int fusec_variant(const struct fusec_fusion *f,

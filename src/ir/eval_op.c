@@ -85,7 +85,7 @@ representable_long(long double f)
 #define REP REP_F
 #define MEMBER f
 #define NAME(x) x##_double
-#include "ir/eval_op_real.h"
+#include "ir/eval_op_real.def"
 #undef REAL
 #undef REP
 #undef MEMBER
@@ -95,7 +95,7 @@ representable_long(long double f)
 #define REP REP_L
 #define MEMBER l
 #define NAME(x) x##_long
-#include "ir/eval_op_real.h"
+#include "ir/eval_op_real.def"
 
 void
 bound_finish(enum dtype t, double *x, double *err)

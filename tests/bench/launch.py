@@ -22,6 +22,11 @@ class Tensor(ctypes.Structure):
                 ("strides", ctypes.POINTER(ctypes.c_int64))]
 
 
+class Space(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t),
+                ("stream", ctypes.c_void_p)]
+
+
 class Fusion:
     """fusion(inputs, outputs) launches on PyTorch's current stream."""
 
@@ -80,8 +85,8 @@ class Fusion:
         if key not in self.prepared:
             self.prepared[key] = self._prepare(inputs, outputs)
         args, space, _ = self.prepared[key]
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        where = Space(space.data_ptr(), space.numel(),
+                      torch.cuda.current_stream().cuda_stream)
         self._ok(self.lib.fusec_launch(
-            self.fusion, args, len(self.params),
-            ctypes.c_void_p(space.data_ptr()), ctypes.c_size_t(space.numel()),
-            stream, self.message, ctypes.c_size_t(512)))
+            self.fusion, args, len(self.params), ctypes.byref(where),
+            self.message, ctypes.c_size_t(512)))

@@ -173,6 +173,14 @@ bind(struct fixture *f)
     return match_args(&f->match, f->args, 3, true, &f->msg);
 }
 
+static int
+launch(struct fixture *f, int variant, void *workspace, size_t bytes)
+{
+    const struct fusec_space space = {workspace, bytes, NULL};
+
+    return match_launch(&f->match, &f->b, variant, &space, &f->msg);
+}
+
 /* The status and a part of the message. */
 static void
 assert_fails(struct fixture *f, int status, const char *part)
@@ -197,9 +205,7 @@ test_launches(void **state)
     assert_int_equal(v, 2); /* the second needs co-residency */
     assert_int_equal(match_workspace(&f->match, NULL, &bytes, &f->msg), 0);
     assert_int_equal(bytes, 256 + 8);
-    assert_int_equal(match_launch(&f->match, &f->b, v, f->memory + 8192, bytes,
-                                  NULL, &f->msg),
-                     FUSEC_OK);
+    assert_int_equal(launch(f, v, f->memory + 8192, bytes), FUSEC_OK);
     assert_int_equal(f->log.n, 2);
     assert_string_equal(f->log.symbols[0], "k1");
     assert_string_equal(f->log.symbols[1], "k2");
@@ -218,11 +224,11 @@ static void
 test_clears_counters_only(void **state)
 {
     struct fixture *f = *state;
+    const struct fusec_space space = {f->memory + 8192, 4096, NULL};
 
     assert_int_equal(bind(f), FUSEC_OK);
-    assert_int_equal(match_clear(&f->match, &f->b, f->memory, NULL, &f->msg),
-                     FUSEC_OK);
-    assert_ptr_equal(f->log.cleared, f->memory + 256);
+    assert_int_equal(match_clear(&f->match, &f->b, &space, &f->msg), FUSEC_OK);
+    assert_ptr_equal(f->log.cleared, f->memory + 8192 + 256);
     assert_int_equal(f->log.cleared_bytes, 8);
 }
 
@@ -234,9 +240,7 @@ test_scalar_given(void **state)
 
     f->args[1].data = &eps;
     assert_int_equal(bind(f), FUSEC_OK);
-    assert_int_equal(match_launch(&f->match, &f->b, 2, f->memory + 8192, 4096,
-                                  NULL, &f->msg),
-                     FUSEC_OK);
+    assert_int_equal(launch(f, 2, f->memory + 8192, 4096), FUSEC_OK);
     assert_true(f->log.scalar == 0.25f);
 }
 
@@ -247,9 +251,7 @@ test_empty_grid_is_skipped(void **state)
 
     f->shape[0] = 0;
     assert_int_equal(bind(f), FUSEC_OK);
-    assert_int_equal(match_launch(&f->match, &f->b, 2, f->memory + 8192, 4096,
-                                  NULL, &f->msg),
-                     FUSEC_OK);
+    assert_int_equal(launch(f, 2, f->memory + 8192, 4096), FUSEC_OK);
     assert_int_equal(f->log.n, 1);
     assert_string_equal(f->log.symbols[0], "k2");
 }
@@ -317,13 +319,9 @@ test_overlaps(void **state)
     assert_fails(f, FUSEC_OVERLAP, "'y' overlaps 'x'");
     f->args[2].data = f->memory + 5 * 8 * 4;
     assert_int_equal(bind(f), FUSEC_OK);
-    assert_int_equal(
-        match_launch(&f->match, &f->b, 2, f->memory, 4096, NULL, &f->msg),
-        FUSEC_OVERLAP);
+    assert_int_equal(launch(f, 2, f->memory, 4096), FUSEC_OVERLAP);
     assert_non_null(strstr(f->text, "overlaps the workspace"));
-    assert_int_equal(
-        match_launch(&f->match, &f->b, 2, f->memory + 8192, 100, NULL, &f->msg),
-        FUSEC_MISMATCH);
+    assert_int_equal(launch(f, 2, f->memory + 8192, 100), FUSEC_MISMATCH);
     assert_int_equal(f->log.n, 0);
 }
 

@@ -348,29 +348,20 @@ fusec_workspace_size(const struct fusec_fusion *f,
 EXPORT int
 fusec_workspace_clear(const struct fusec_fusion *f,
                       const struct fusec_tensor *args, unsigned n,
-                      void *workspace, size_t bytes, void *stream,
-                      char *message, size_t size)
+                      const struct fusec_space *space, char *message,
+                      size_t size)
 {
     struct message msg = {message, size};
     struct match m = {.f = f, .sms = f->module->backend.sms};
-    size_t need;
     int status = match_args(&m, args, n, false, &msg);
 
-    if (!status)
-        status = match_workspace(&m, NULL, &need, &msg);
-    if (!status && bytes < need)
-        status =
-            message_set(&msg, FUSEC_MISMATCH,
-                        "workspace is %zu bytes; %zu are needed", bytes, need);
-    if (status)
-        return status;
-    return match_clear(&m, &f->module->backend, workspace, stream, &msg);
+    return status ? status : match_clear(&m, &f->module->backend, space, &msg);
 }
 
 EXPORT int
 fusec_launch(const struct fusec_fusion *f, const struct fusec_tensor *args,
-             unsigned n, void *workspace, size_t workspace_bytes, void *stream,
-             char *message, size_t size)
+             unsigned n, const struct fusec_space *space, char *message,
+             size_t size)
 {
     struct message msg = {message, size};
     struct match m;
@@ -383,8 +374,7 @@ fusec_launch(const struct fusec_fusion *f, const struct fusec_tensor *args,
     variant = match_variant(&m, &f->module->backend, &msg);
     if (variant < 0)
         return FUSEC_NO_VARIANT;
-    return match_launch(&m, &f->module->backend, variant, workspace,
-                        workspace_bytes, stream, &msg);
+    return match_launch(&m, &f->module->backend, variant, space, &msg);
 }
 
 EXPORT int

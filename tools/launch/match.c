@@ -475,80 +475,28 @@ match_workspace(const struct match *m, size_t *ret_offsets, size_t *ret_bytes,
     return FUSEC_OK;
 }
 
-int
-match_clear(const struct match *m, const struct backend *b, void *workspace,
-            void *stream, const struct message *msg)
-{
-    size_t offsets[M_MAX_WORKSPACE], total;
-    int status = match_workspace(m, offsets, &total, msg);
-
-    for (uint32_t i = 0; !status && i < m->f->n_workspace; i++) {
-        int64_t bytes = 0;
-        if (!m->f->workspace[i].zero ||
-            !match_eval(m, &m->f->workspace[i].bytes, &bytes) || bytes == 0)
-            continue;
-        status = b->clear(b->data, (char *)workspace + offsets[i],
-                          (size_t)bytes, stream, msg);
-    }
-    return status;
-}
-
-/* One value a kernel argument; pointers[i] points to where it lies. */
 static int
-fill_args(const struct match *m, const struct m_launch *l, char *workspace,
-          const size_t *offsets, int64_t *values, void **pointers,
-          const struct message *msg)
-{
-    for (uint32_t i = 0; i < l->n_args; i++) {
-        const struct m_arg *a = &l->args[i];
-        const struct m_param *p = &m->f->params[a->index];
-        int status;
-        pointers[i] = &values[i];
-        switch (a->kind) {
-        case MA_TENSOR:
-            values[i] = (int64_t)(uintptr_t)m->args[a->index].data;
-            break;
-        case MA_WORKSPACE:
-            values[i] = (int64_t)(uintptr_t)(workspace + offsets[a->index]);
-            break;
-        case MA_I64:
-            if ((status = eval_or_fail(m, &a->expr, &values[i], msg)))
-                return status;
-            break;
-        case MA_SCALAR:
-            memcpy(&values[i],
-                   m->args[a->index].data ? m->args[a->index].data : p->value,
-                   match_dtype_bytes(p->pub.dtype));
-            break;
-        default:
-            BUG("argument kind %d", (int)a->kind);
-        }
-    }
-    return FUSEC_OK;
-}
-
-static int
-check_workspace(const struct match *m, const void *workspace, size_t have,
-                size_t need, const struct message *msg)
+check_workspace(const struct match *m, const struct fusec_space *s, size_t need,
+                const struct message *msg)
 {
     size_t bytes;
 
-    if (have < need)
+    if (s->bytes < need)
         return message_set(msg, FUSEC_MISMATCH,
-                           "workspace is %zu bytes; %zu are needed", have,
+                           "workspace is %zu bytes; %zu are needed", s->bytes,
                            need);
     if (need == 0)
         return FUSEC_OK;
-    if (!workspace || ((uintptr_t)workspace & 255) != 0)
+    if (!s->data || ((uintptr_t)s->data & 255) != 0)
         return message_set(msg, FUSEC_MISMATCH,
                            "workspace: base address %p is not 256-byte "
                            "aligned",
-                           workspace);
+                           s->data);
     for (uint32_t i = 0; i < m->f->n_params; i++) {
-        if (!is_tensor(&m->f->params[i]))
+        if (!is_tensor(&m->f->params[i]) || !m->args[i].data)
             continue;
         extent_bytes(&m->args[i], &bytes);
-        if (ranges_meet(m->args[i].data, bytes, workspace, need))
+        if (ranges_meet(m->args[i].data, bytes, s->data, need))
             return message_set(msg, FUSEC_OVERLAP,
                                "'%s' overlaps the workspace",
                                m->f->params[i].pub.name);
@@ -557,29 +505,92 @@ check_workspace(const struct match *m, const void *workspace, size_t have,
 }
 
 int
-match_launch(const struct match *m, const struct backend *b, int variant,
-             void *workspace, size_t workspace_bytes, void *stream,
-             const struct message *msg)
+match_clear(const struct match *m, const struct backend *b,
+            const struct fusec_space *s, const struct message *msg)
 {
-    const struct m_variant *v = &m->f->variants[variant];
     size_t offsets[M_MAX_WORKSPACE], need;
+    int status = match_workspace(m, offsets, &need, msg);
+
+    if (!status)
+        status = check_workspace(m, s, need, msg);
+    for (uint32_t i = 0; !status && i < m->f->n_workspace; i++) {
+        int64_t bytes = 0;
+        if (!m->f->workspace[i].zero ||
+            !match_eval(m, &m->f->workspace[i].bytes, &bytes) || bytes == 0)
+            continue;
+        status = b->clear(b->data, (char *)s->data + offsets[i], (size_t)bytes,
+                          s->stream, msg);
+    }
+    return status;
+}
+
+/* What a launch keeps on the stack: where the workspace buffers begin, and one
+ * value a kernel argument with a pointer to it. */
+struct frame {
+    char *workspace;
+    size_t offsets[M_MAX_WORKSPACE];
     int64_t values[M_MAX_ARGS];
     void *pointers[M_MAX_ARGS];
+};
+
+static int64_t
+address(const void *p)
+{
+    return (int64_t)(uintptr_t)p;
+}
+
+static void
+copy_scalar(const struct match *m, uint32_t p, int64_t *to)
+{
+    const struct m_param *q = &m->f->params[p];
+    const void *given = m->args[p].data;
+
+    memcpy(to, given ? given : q->value, match_dtype_bytes(q->pub.dtype));
+}
+
+static int
+fill_args(const struct match *m, const struct m_launch *l, struct frame *f,
+          const struct message *msg)
+{
+    for (uint32_t i = 0; i < l->n_args; i++) {
+        const struct m_arg *a = &l->args[i];
+        int64_t *v = &f->values[i];
+        int status;
+        f->pointers[i] = v;
+        if (a->kind == MA_TENSOR)
+            *v = address(m->args[a->index].data);
+        else if (a->kind == MA_WORKSPACE)
+            *v = address(f->workspace + f->offsets[a->index]);
+        else if (a->kind == MA_SCALAR)
+            copy_scalar(m, a->index, v);
+        else if ((status = eval_or_fail(m, &a->expr, v, msg)))
+            return status;
+    }
+    return FUSEC_OK;
+}
+
+int
+match_launch(const struct match *m, const struct backend *b, int variant,
+             const struct fusec_space *s, const struct message *msg)
+{
+    const struct m_variant *v = &m->f->variants[variant];
+    struct frame f;
+    size_t need;
     int status;
 
-    if ((status = match_workspace(m, offsets, &need, msg)) ||
-        (status = check_workspace(m, workspace, workspace_bytes, need, msg)))
+    f.workspace = s->data;
+    if ((status = match_workspace(m, f.offsets, &need, msg)) ||
+        (status = check_workspace(m, s, need, msg)))
         return status;
     for (uint32_t k = 0; k < v->n_launches; k++) {
-        struct call c = {.args = pointers};
+        struct call c = {.args = f.pointers};
         bool skip;
         if ((status = size_call(m, &v->launches[k], &c, &skip, msg)))
             return status;
         if (skip)
             continue;
-        if ((status = fill_args(m, &v->launches[k], workspace, offsets, values,
-                                pointers, msg)) ||
-            (status = b->launch(b->data, &c, stream, msg)))
+        if ((status = fill_args(m, &v->launches[k], &f, msg)) ||
+            (status = b->launch(b->data, &c, s->stream, msg)))
             return status;
     }
     return FUSEC_OK;

@@ -52,12 +52,11 @@ int match_variant(const struct match *m, const struct backend *b,
 /* Offsets of the workspace buffers (may be NULL) and the size of all. */
 int match_workspace(const struct match *m, size_t *ret_offsets,
                     size_t *ret_bytes, const struct message *msg);
-int match_clear(const struct match *m, const struct backend *b, void *workspace,
-                void *stream, const struct message *msg);
+int match_clear(const struct match *m, const struct backend *b,
+                const struct fusec_space *s, const struct message *msg);
 /* Runs every launch of the variant. */
 int match_launch(const struct match *m, const struct backend *b, int variant,
-                 void *workspace, size_t workspace_bytes, void *stream,
-                 const struct message *msg);
+                 const struct fusec_space *s, const struct message *msg);
 /* The value of an expression of the fusion; false: overflow or zero divisor. */
 bool match_eval(const struct match *m, const struct expr *e, int64_t *ret);
 size_t match_dtype_bytes(int dtype);

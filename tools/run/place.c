@@ -11,6 +11,7 @@ placed_open(struct placed *p, struct session *s, struct machine *m,
             const struct message *msg)
 {
     uint32_t n = s->f->n_params;
+    struct fusec_space space;
     int status;
 
     *p = (struct placed){.m = m};
@@ -35,18 +36,20 @@ placed_open(struct placed *p, struct session *s, struct machine *m,
         return message_set(msg, FUSEC_NO_MEMORY,
                            "no memory for the workspace (%zu bytes)",
                            p->workspace_bytes);
-    return match_clear(&p->match, &m->backend, p->workspace, NULL, msg);
+    space = (struct fusec_space){p->workspace, p->workspace_bytes, NULL};
+    return match_clear(&p->match, &m->backend, &space, msg);
 }
 
 int
 placed_launch(struct placed *p, void *stream, int *ret_variant,
               const struct message *msg)
 {
+    const struct fusec_space space = {p->workspace, p->workspace_bytes, stream};
+
     *ret_variant = match_variant(&p->match, &p->m->backend, msg);
     if (*ret_variant < 0)
         return FUSEC_NO_VARIANT;
-    return match_launch(&p->match, &p->m->backend, *ret_variant, p->workspace,
-                        p->workspace_bytes, stream, msg);
+    return match_launch(&p->match, &p->m->backend, *ret_variant, &space, msg);
 }
 
 int
