@@ -55,8 +55,11 @@ struct view *view_of(struct space *s, node_id n);
 struct reshape_group {
     int a, na, b, nb;
 };
-bool reshape_groups(struct sym_ctx *c, const struct sym *const *ea, int na,
-                    const struct sym *const *eb, int nb,
+struct extents {
+    const struct sym *const *e;
+    int n;
+};
+bool reshape_groups(struct sym_ctx *c, struct extents a, struct extents b,
                     struct reshape_group *ret, int *ret_n);
 
 /* classes.c */

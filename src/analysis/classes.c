@@ -172,7 +172,8 @@ tie_reshape(struct space *s, node_id id, const struct node *n)
 
     na = wide_dims(s, n->args[0], ca, ea);
     nb = wide_dims(s, id, cb, eb);
-    if (!reshape_groups(s->syms, ea, na, eb, nb, r, &n_groups)) {
+    if (!reshape_groups(s->syms, (struct extents){ea, na},
+                        (struct extents){eb, nb}, r, &n_groups)) {
         space_fail(s, "a reshape of a computed value is no renaming of axes");
         return;
     }

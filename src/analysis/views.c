@@ -119,18 +119,21 @@ product(struct sym_ctx *c, const struct sym *const *e, int n)
     return p;
 }
 
-/* The smallest group that starts at the given places. */
+/* The smallest group that starts at r->a and r->b; sets its lengths. */
 static bool
-next_group(struct sym_ctx *c, const struct sym *const *ea, int na,
-           const struct sym *const *eb, int nb, int *ret_na, int *ret_nb)
+next_group(struct sym_ctx *c, struct extents a, struct extents b,
+           struct reshape_group *r)
 {
+    int na = a.n - r->a, nb = b.n - r->b;
+
     for (int total = 2; total <= na + nb; total++) {
         for (int i = 1; i < total; i++) {
             if (i > na || total - i > nb)
                 continue;
-            if (sym_equal(product(c, ea, i), product(c, eb, total - i))) {
-                *ret_na = i;
-                *ret_nb = total - i;
+            if (sym_equal(product(c, a.e + r->a, i),
+                          product(c, b.e + r->b, total - i))) {
+                r->na = i;
+                r->nb = total - i;
                 return true;
             }
         }
@@ -139,24 +142,21 @@ next_group(struct sym_ctx *c, const struct sym *const *ea, int na,
 }
 
 bool
-reshape_groups(struct sym_ctx *c, const struct sym *const *ea, int na,
-               const struct sym *const *eb, int nb, struct reshape_group *ret,
-               int *ret_n)
+reshape_groups(struct sym_ctx *c, struct extents a, struct extents b,
+               struct reshape_group *ret, int *ret_n)
 {
-    int a = 0, b = 0, n = 0;
+    struct reshape_group at = {0};
+    int n = 0;
 
-    while (a < na && b < nb) {
-        struct reshape_group *r = &ret[n++];
-
-        r->a = a;
-        r->b = b;
-        if (!next_group(c, ea + a, na - a, eb + b, nb - b, &r->na, &r->nb))
+    while (at.a < a.n && at.b < b.n) {
+        if (!next_group(c, a, b, &at))
             return false;
-        a += r->na;
-        b += r->nb;
+        ret[n++] = at;
+        at.a += at.na;
+        at.b += at.nb;
     }
     *ret_n = n;
-    return a == na && b == nb;
+    return at.a == a.n && at.b == b.n;
 }
 
 /* All factors of all dimensions. */
@@ -235,8 +235,8 @@ step_reshape(struct space *s, const struct node *n, const struct view *from,
         e[n_to] = n->dims[d];
         to_dim[n_to++] = d;
     }
-    if (!reshape_groups(s->syms, flat.extent, flat.n, e, n_to, groups,
-                        &n_groups))
+    if (!reshape_groups(s->syms, (struct extents){flat.extent, flat.n},
+                        (struct extents){e, n_to}, groups, &n_groups))
         return false;
     for (int i = 0; i < n_groups; i++)
         if (!regroup(s, &flat, &groups[i], to_dim, e, to))

@@ -100,7 +100,7 @@ kb_eval(struct kbuild *k, const struct kexpr *e)
 struct kbuild
 kb_for(struct kbuild *k, const char *ctype, const char *var,
        const struct kexpr *from, const struct kexpr *to,
-       const struct kexpr *step, bool unroll)
+       const struct kexpr *step)
 {
     struct kstmt *s = append(k, KS_FOR);
 
@@ -110,8 +110,17 @@ kb_for(struct kbuild *k, const char *ctype, const char *var,
     s->a = from;
     s->b = to;
     s->c = step;
-    s->unroll = unroll;
     return (struct kbuild){k->arena, &s->body};
+}
+
+struct kbuild
+kb_unroll(struct kbuild *k, const char *var, const struct kexpr *from,
+          const struct kexpr *to, const struct kexpr *step)
+{
+    struct kbuild body = kb_for(k, "int", var, from, to, step);
+
+    k->to->stmts.v[k->to->stmts.n - 1]->unroll = true;
+    return body;
 }
 
 struct kbuild

@@ -41,13 +41,13 @@ struct kexpr {
 enum kstmt_kind {
     KS_COMMENT, /* text */
     KS_BLANK,
-    KS_DECL,    /* ctype name = init; init may be NULL */
-    KS_ARRAY,   /* ctype name[count]; zeroed when init is non-NULL: each element
-                   = init */
-    KS_ASSIGN,  /* lhs = rhs */
-    KS_EVAL,    /* expr; */
-    KS_FOR,     /* for (ctype name = from; name < to; name += step) body */
-    KS_IF,      /* if (cond) body else other */
+    KS_DECL,   /* ctype name = init; init may be NULL */
+    KS_ARRAY,  /* ctype name[count]; zeroed when init is non-NULL: each element
+                  = init */
+    KS_ASSIGN, /* lhs = rhs */
+    KS_EVAL,   /* expr; */
+    KS_FOR,    /* for (ctype name = from; name < to; name += step) body */
+    KS_IF,     /* if (cond) body else other */
     KS_RETURN,
 };
 
@@ -62,7 +62,7 @@ struct kstmt {
     const char *name;
     int64_t count;
     bool is_const;
-    bool unroll;       /* #pragma unroll */
+    bool unroll;                   /* #pragma unroll */
     const struct kexpr *a, *b, *c; /* init | lhs, rhs | from, to, step | cond */
     struct kblock body, other;
 };
@@ -73,7 +73,7 @@ struct kparam {
 };
 
 struct kernel {
-    const char *symbol; /* fu_layernorm_bwd_v0_k0 */
+    const char *symbol;  /* fu_layernorm_bwd_v0_k0 */
     const char *comment; /* what it does, for the reader of the .cu */
     VEC(struct kparam) params;
     int threads, min_blocks; /* __launch_bounds__ */
@@ -123,7 +123,11 @@ void kb_eval(struct kbuild *k, const struct kexpr *e);
 /* Return a builder for the body. */
 struct kbuild kb_for(struct kbuild *k, const char *ctype, const char *var,
                      const struct kexpr *from, const struct kexpr *to,
-                     const struct kexpr *step, bool unroll);
+                     const struct kexpr *step);
+/* Over an int, and unrolled by the compiler. */
+struct kbuild kb_unroll(struct kbuild *k, const char *var,
+                        const struct kexpr *from, const struct kexpr *to,
+                        const struct kexpr *step);
 struct kbuild kb_if(struct kbuild *k, const struct kexpr *cond);
 /* The other branch of the `if` that k's last statement is. */
 struct kbuild kb_else(struct kbuild *k);

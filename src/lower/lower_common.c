@@ -66,7 +66,7 @@ lower_node_name(struct lower *ctx, node_id n)
 struct lowered_kernel
 lower_kernel_begin(struct lower *ctx, uint32_t variant,
                    const struct lowered_variant *out,
-                   const struct kernel_plan *kp, int threads, int min_blocks,
+                   const struct kernel_plan *kp, int threads,
                    const char *comment)
 {
     struct lowered_kernel lk = {.kernel = NEW(ctx->arena, struct kernel)};
@@ -75,7 +75,7 @@ lower_kernel_begin(struct lower *ctx, uint32_t variant,
                                      variant, out->launches.n);
     lk.kernel->comment = comment;
     lk.kernel->threads = threads;
-    lk.kernel->min_blocks = min_blocks;
+    lk.kernel->min_blocks = 1;
     lk.kernel->cluster = 1;
     lk.launch = (struct launch){
         .kernel = lk.kernel,

@@ -31,8 +31,7 @@ struct lowered_kernel {
 struct lowered_kernel lower_kernel_begin(struct lower *ctx, uint32_t variant,
                                          const struct lowered_variant *out,
                                          const struct kernel_plan *kp,
-                                         int threads, int min_blocks,
-                                         const char *comment);
+                                         int threads, const char *comment);
 /* Appends the launch; the kernel must be valid. */
 void lower_kernel_end(struct lower *ctx, struct lowered_kernel *lk,
                       struct lowered_variant *out);

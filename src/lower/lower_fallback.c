@@ -83,7 +83,7 @@ static struct lowered_kernel
 begin(struct fb *fb, const char *comment)
 {
     return lower_kernel_begin(fb->ctx, fb->variant, fb->out, fb->kp, FB_THREADS,
-                              1, comment);
+                              comment);
 }
 
 /* A loop over the elements of a shape, one a thread; idx: their indices. */
@@ -100,11 +100,10 @@ loop_over_elements(struct fb_scope *s, int rank, const struct sym *const *dims,
     first =
         ke_bin(a, "*", lower_wide(fb->ctx, ke_call(a, "fu_bid_x", NULL, 0)), n);
     first = ke_bin(a, "+", first, ke_call(a, "fu_tid", NULL, 0));
-    s->b =
-        kb_for(&s->b, "fu_i64", "o", first, fb_sym(s, total),
-               ke_bin(a, "*",
-                      lower_wide(fb->ctx, ke_call(a, "fu_grid_x", NULL, 0)), n),
-               false);
+    s->b = kb_for(&s->b, "fu_i64", "o", first, fb_sym(s, total),
+                  ke_bin(a, "*",
+                         lower_wide(fb->ctx, ke_call(a, "fu_grid_x", NULL, 0)),
+                         n));
     fb_split(s, ke_var(a, "o"), "i", rank, dims, idx);
     lower_set_grid(fb->ctx, s->lk,
                    sym_min(c, sym_ceil_div(c, total, sym_int(c, FB_THREADS)),

@@ -118,8 +118,7 @@ add_terms(struct reduction *r, const struct kexpr *first,
     const struct kexpr *x;
 
     *ret_acc = kb_var(&s->b, r->ctype, "acc", nothing(r));
-    s->b =
-        kb_for(&outer, "fu_i64", "r", first, fb_sym(s, r->terms), step, false);
+    s->b = kb_for(&outer, "fu_i64", "r", first, fb_sym(s, r->terms), step);
     fb_split(s, ke_var(a, "r"), "r", r->arg->rank, r->reduced, idx);
     for (int d = 0; d < r->arg->rank; d++)
         if (!r->n->flag[d])
@@ -151,8 +150,7 @@ loop_over_results(struct reduction *r, struct kbuild *b, int64_t per_block)
     if (per_block > 1)
         first = ke_bin(a, "+", first, ke_call(a, "fu_tid", NULL, 0));
     step = ke_bin(a, "*", lower_wide(ctx, ke_call(a, "fu_grid_x", NULL, 0)), n);
-    return kb_for(b, "fu_i64", "o", first, fb_sym(r->s, r->results), step,
-                  false);
+    return kb_for(b, "fu_i64", "o", first, fb_sym(r->s, r->results), step);
 }
 
 static bool

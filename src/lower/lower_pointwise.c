@@ -124,8 +124,8 @@ static struct kbuild
 vector_loop(struct pw *w, struct kbuild *b)
 {
     struct arena *a = w->a;
-    struct kbuild in = kb_for(b, "int", "v", ke_int(a, 0), ke_int(a, w->vpt),
-                              ke_int(a, 1), true);
+    struct kbuild in =
+        kb_unroll(b, "v", ke_int(a, 0), ke_int(a, w->vpt), ke_int(a, 1));
     const struct kexpr *q = ke_var(a, "first");
 
     w->v = ke_var(a, "v");
@@ -203,8 +203,8 @@ element_loop(struct pw *w, struct kbuild *b)
     if (w->vec == 1)
         return *b;
     w->e = ke_var(w->a, "e");
-    return kb_for(b, "int", "e", ke_int(w->a, 0), ke_int(w->a, w->vec),
-                  ke_int(w->a, 1), true);
+    return kb_unroll(b, "e", ke_int(w->a, 0), ke_int(w->a, w->vec),
+                     ke_int(w->a, 1));
 }
 
 static void
@@ -374,8 +374,8 @@ lower_pointwise(struct lower *ctx, const struct kernel_plan *kp,
     assert(w.f->axes_ok && w.f->column != NO_AXIS);
     mark(&w);
     w.lk = lower_kernel_begin(ctx, variant, out, kp, w.threads,
-                              (int)MAX(kp->key[PK_BLOCKS_PER_SM], 1),
                               "Elements, in vectors along the columns.");
+    w.lk.kernel->min_blocks = (int)MAX(kp->key[PK_BLOCKS_PER_SM], 1);
     b = (struct kbuild){w.a, &w.lk.kernel->body};
     write_kernel(&w, &b);
     lower_set_grid(ctx, &w.lk,

@@ -398,7 +398,7 @@ emit_row_loop(struct rw *w, struct kbuild *b)
         w->parity = kb_var(b, "int", "parity", ke_int(a, 0));
     if (w->prefetch)
         start_prefetch(w, b);
-    in = kb_for(b, "fu_i64", "row0", first_row(w), w->mv, row_stride(w), false);
+    in = kb_for(b, "fu_i64", "row0", first_row(w), w->mv, row_stride(w));
     emit_step(w, &in, ke_var(a, "row0"));
 }
 
@@ -471,8 +471,8 @@ lower_rowwise(struct lower *ctx, const struct kernel_plan *kp, uint32_t variant,
     w.exchanges_total = count_exchanges(&w);
     if (needs_row_kernel(&w)) {
         w.lk = lower_kernel_begin(ctx, variant, out, kp, w.threads,
-                                  (int)MAX(kp->key[PK_BLOCKS_PER_SM], 1),
                                   "Rows: one group of threads a row.");
+        w.lk.kernel->min_blocks = (int)MAX(kp->key[PK_BLOCKS_PER_SM], 1);
         b = (struct kbuild){w.a, &w.lk.kernel->body};
         emit_body(&w, &b, variant);
         set_grid(&w);

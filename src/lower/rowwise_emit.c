@@ -469,8 +469,8 @@ emit_elements(struct rw *w, struct kbuild *b, int phase)
     w->e = NULL;
     if (w->vec > 1) {
         w->e = ke_var(w->a, "e");
-        in = kb_for(b, "int", "e", ke_int(w->a, 0), ke_int(w->a, w->vec),
-                    ke_int(w->a, 1), true);
+        in = kb_unroll(b, "e", ke_int(w->a, 0), ke_int(w->a, w->vec),
+                       ke_int(w->a, 1));
     }
     rw_emit_marked(w, &in, true, phase);
     accumulate(w, &in, phase);
@@ -508,7 +508,7 @@ rw_phase_columns(struct rw *w, struct kbuild *b, int phase)
     if (w->looped) {
         chunk = ke_var(w->a, "c0");
         outer = kb_for(b, "fu_i64", "c0", ke_int(w->a, 0), w->nv,
-                       ke_int(w->a, (int64_t)w->tpr * w->vec * w->vpt), false);
+                       ke_int(w->a, (int64_t)w->tpr * w->vec * w->vpt));
     }
     in = rw_vector_loop(w, &outer, chunk, true);
     reload_vectors(w, &in);

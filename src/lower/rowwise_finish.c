@@ -38,7 +38,7 @@ fold_share(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
         kb_var(b, dtype_info[t].reg, rw_name(w, "r", n), rw_identity(w, n));
     in = kb_if(b, ke_bin(a, "<", w->col, w->nv));
     loop = kb_for(&in, "int", "p", ke_var(a, "slice"), ke_int(a, rows),
-                  ke_int(a, SLICES), false);
+                  ke_int(a, SLICES));
     at = ke_bin(a, "+",
                 ke_bin(a, "*", lower_wide(w->ctx, ke_var(a, "p")), w->nv),
                 w->col);
@@ -74,8 +74,7 @@ fold_slices(struct rw *w, struct kbuild *b, node_id n)
                        w->node[n].acc));
     kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
     in = kb_if(b, ke_bin(a, "==", ke_var(a, "slice"), ke_int(a, 0)));
-    loop = kb_for(&in, "int", "q", ke_int(a, 1), ke_int(a, SLICES),
-                  ke_int(a, 1), true);
+    loop = kb_unroll(&in, "q", ke_int(a, 1), ke_int(a, SLICES), ke_int(a, 1));
     kb_assign(&loop, w->node[n].acc,
               rw_combine(w, n, w->node[n].acc,
                          ke_call(a, "fu_sload", reg, 1,
@@ -183,7 +182,7 @@ rw_finish_kernel(struct rw *w, uint32_t variant, struct lowered_variant *out)
     struct sym_ctx *c = w->ctx->syms;
     struct kbuild b;
 
-    w->lk = lower_kernel_begin(w->ctx, variant, out, w->kp, COLUMNS * SLICES, 1,
+    w->lk = lower_kernel_begin(w->ctx, variant, out, w->kp, COLUMNS * SLICES,
                                "Finish: fold the partial rows.");
     w->steps = 1;
     w->vec = 1;

@@ -37,8 +37,8 @@ rw_vector_loop(struct rw *w, struct kbuild *b, const struct kexpr *chunk,
                bool guard_row)
 {
     struct arena *a = w->a;
-    struct kbuild in = kb_for(b, "int", "v", ke_int(a, 0), ke_int(a, w->vpt),
-                              ke_int(a, 1), true);
+    struct kbuild in =
+        kb_unroll(b, "v", ke_int(a, 0), ke_int(a, w->vpt), ke_int(a, 1));
     const struct kexpr *c, *cond = guard_row ? w->active : NULL;
 
     w->v = ke_var(a, "v");
@@ -84,8 +84,8 @@ zero_vectors(struct rw *w, struct kbuild *b, const struct kexpr *array,
              node_id n)
 {
     const char *t = dtype_info[graph_node(w->g, n)->dtype].mem;
-    struct kbuild in = kb_for(b, "int", "v", ke_int(w->a, 0),
-                              ke_int(w->a, w->vpt), ke_int(w->a, 1), true);
+    struct kbuild in = kb_unroll(b, "v", ke_int(w->a, 0), ke_int(w->a, w->vpt),
+                                 ke_int(w->a, 1));
 
     kb_assign(
         &in, ke_elem(w->a, array, ke_var(w->a, "v")),
@@ -216,8 +216,8 @@ rw_take_prefetched(struct rw *w, struct kbuild *b)
         if (is_packed_leaf(w, n, false))
             w->node[n].array = declare_vectors(w, b, "b", n);
     if (has_packed(w)) {
-        in = kb_for(b, "int", "v", ke_int(w->a, 0), ke_int(w->a, w->vpt),
-                    ke_int(w->a, 1), true);
+        in = kb_unroll(b, "v", ke_int(w->a, 0), ke_int(w->a, w->vpt),
+                       ke_int(w->a, 1));
         for (node_id n = 0; n < w->g->n_nodes; n++)
             if (is_packed_leaf(w, n, false))
                 kb_assign(&in,

@@ -306,8 +306,7 @@ flush_registers(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
     const char *kt = arena_printf(a, "%d", k);
 
     h = ke_var(a, "h");
-    each = kb_for(&in, "int", "h", ke_int(a, 0), ke_int(a, w->vec),
-                  ke_int(a, k), true);
+    each = kb_unroll(&in, "h", ke_int(a, 0), ke_int(a, w->vec), ke_int(a, k));
     vec = kb_var(&each, arena_printf(a, "fu_vec<%s, %d>", dtype_info[t].mem, k),
                  "s", NULL);
     for (int e = 0; e < k; e++) {
@@ -349,8 +348,8 @@ flush_groups(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
     }
     kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
     c = ke_var(a, "k");
-    each = kb_for(b, "int", "k", w->tid, ke_int(a, span), ke_int(a, w->threads),
-                  false);
+    each =
+        kb_for(b, "int", "k", w->tid, ke_int(a, span), ke_int(a, w->threads));
     at = w->tiles ? ke_bin(a, "+", ke_var(a, "tile"), c) : c;
     each = kb_if(&each, ke_bin(a, "<", at, w->nv));
     s = kb_var(

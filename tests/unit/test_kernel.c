@@ -110,8 +110,7 @@ test_printing(void **state)
     k->comment = "Twice.";
     add_param("const float *", "p_x");
     add_param("const fu_i64", "d_N");
-    in = kb_for(&b, "fu_i64", "o", ke_int(a, 0), ke_var(a, "d_N"), ke_int(a, 1),
-                true);
+    in = kb_unroll(&b, "o", ke_int(a, 0), ke_var(a, "d_N"), ke_int(a, 1));
     x = kb_let(&in, "float", "v_x",
                ke_call(a, "fu_load", NULL, 2, ke_var(a, "p_x"),
                        bin("*", bin("+", ke_var(a, "o"), ke_int(a, 2)),
@@ -129,7 +128,7 @@ test_printing(void **state)
                         "  # Twice.\n"
                         "  param const float * p_x\n"
                         "  param const fu_i64 d_N\n"
-                        "  for fu_i64 o = 0 to d_N step 1 unroll\n"
+                        "  for int o = 0 to d_N step 1 unroll\n"
                         "    let float v_x = fu_load(p_x, (o + 2) * 3)\n"
                         "    if o < 9\n"
                         "      var float v_y = +.f32(v_x, 0.5:f32)\n"
@@ -219,7 +218,7 @@ test_other_things_are_refused(void **state)
     kb_let(&b, "int", "a b", one);
     assert_string_equal(refusal(), "not an identifier: 'a b'");
     k->body.stmts.n = 0;
-    kb_for(&b, "int", "i", one, one, ke_int(a, 0), false);
+    kb_for(&b, "int", "i", one, one, ke_int(a, 0));
     assert_string_equal(refusal(), "step of a loop isn't positive: 'i'");
     k->body.stmts.n = 0;
     kb_comment(&b, "two\nlines");
