@@ -5,7 +5,7 @@
  *     struct fusec_tensor t;
  *     if (!fusec_from_dlpack(&managed->dl_tensor, &t)) ...
  *
- * Shape and strides stay in the DLPack tensor, which must outlive the launch. */
+ * Shape and strides stay in the DLPack tensor: it must outlive the launch. */
 #ifndef FUSEC_DLPACK_H
 #define FUSEC_DLPACK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fusec_launch: loads what fusec wrote (a manifest and its PTX or cubin) and
- * launches its fusions through the CUDA driver API, which is loaded at run time.
+ * launches its fusions through the CUDA driver API, loaded at run time.
  *
  *     struct fusec_module *m;
  *     char why[256];
@@ -11,8 +11,8 @@
  *     fusec_launch(f, args, n, &space, why, sizeof(why));
  *
  * Arguments are one struct fusec_tensor for each parameter of the manifest, in
- * its order: inputs, scalars and outputs. A scalar is a 0-d tensor whose data is
- * on the host; data == NULL takes the default.
+ * its order: inputs, scalars and outputs. A scalar is a 0-d tensor whose data
+ * is on the host; data == NULL takes the default.
  *
  * Every function that can fail returns a status and writes a message (cut to
  * the size given, always terminated; message may be NULL when size is 0).
@@ -72,7 +72,7 @@ struct fusec_param {
     enum fusec_role role;
     int dtype;
     int ndim;
-    unsigned align;     /* bytes; 1 for scalars */
+    unsigned align;      /* bytes; 1 for scalars */
     const char *inplace; /* the input whose buffer it may be, or NULL */
 };
 
@@ -120,9 +120,8 @@ int fusec_launch(const struct fusec_fusion *f, const struct fusec_tensor *args,
                  size_t size);
 /* The index of the variant that fusec_launch would take; negative: none, and
  * the message says why. */
-int fusec_variant(const struct fusec_fusion *f,
-                  const struct fusec_tensor *args, unsigned n, char *message,
-                  size_t size);
+int fusec_variant(const struct fusec_fusion *f, const struct fusec_tensor *args,
+                  unsigned n, char *message, size_t size);
 
 #ifdef __cplusplus
 }

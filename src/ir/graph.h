@@ -80,14 +80,14 @@ struct param {
     int rank;
     const struct sym *dims[MAX_RANK];
     bool has_strides;                    /* strides(...) given */
-    const struct sym *strides[MAX_RANK]; /* elements; row-major when not given */
+    const struct sym *strides[MAX_RANK]; /* elements; row-major if not given */
     int64_t align;                       /* bytes of the base address, >= 1 */
     bool has_default;                    /* scalars */
     union {
         int64_t i;
         double f;
-    } value;                             /* default, or the bound value */
-    bool bound;                          /* scalar bound by -D: not an argument */
+    } value;    /* default, or the bound value */
+    bool bound; /* scalar bound by -D: not an argument */
     struct span span;
 };
 
@@ -133,7 +133,8 @@ struct graph {
     uint32_t n_guards, cap_guards;
 };
 
-struct graph *graph_new(struct arena *a, struct sym_ctx *syms, const char *name);
+struct graph *graph_new(struct arena *a, struct sym_ctx *syms,
+                        const char *name);
 /* Appends a copy of *n (its args are copied too) and returns its id. */
 node_id graph_add(struct graph *g, const struct node *n);
 void graph_add_guard(struct graph *g, const char *text);

@@ -17,11 +17,12 @@ enum op_class {
     OC_JOIN,      /* pad, cat: a choice between views and a constant */
     OC_REDUCE,    /* over the dimensions with node->flag */
     OC_SCAN,
-    OC_INDEX,     /* take, take_along, one_hot, scatter, scatter_add */
+    OC_INDEX, /* take, take_along, one_hot, scatter, scatter_add */
     OC_RANDOM,
 };
 
-enum op_type { /* the type of the result, from the operands' */
+/* The type of the result, from the operands'. */
+enum op_type {
     OT_NONE,    /* set by the builder: leaves, casts, indexing, random */
     OT_ARITH,   /* promote; storage -> f32 */
     OT_FLOAT,   /* integers, bools, storage -> f32; f64 stays */
@@ -39,15 +40,15 @@ enum op_type { /* the type of the result, from the operands' */
 
 enum {
     OPF_COMMUTES = 1 << 0,
-    OPF_ASSOC = 1 << 1,       /* mathematically; not for rewriting floats */
+    OPF_ASSOC = 1 << 1, /* mathematically; not for rewriting floats */
     OPF_IDEMPOTENT = 1 << 2,
-    OPF_EXPENSIVE = 1 << 3,   /* transcendental: a price to recompute */
+    OPF_EXPENSIVE = 1 << 3,    /* transcendental: a price to recompute */
     OPF_LOCAL_MEMORY = 1 << 4, /* sin cos tan: range reduction uses a stack */
-    OPF_NO_KERNEL = 1 << 5,   /* typed, but [not-implemented-yet] */
-    OPF_EXACT = 1 << 6,       /* correctly rounded or exact: may be folded */
-    OPF_ARG_INDEX = 1 << 7,   /* argmax, argmin */
-    OPF_INTERNAL = 1 << 8,    /* no name to call it by */
-    OPF_OPERATOR = 1 << 9,    /* name is an operator's symbol */
+    OPF_NO_KERNEL = 1 << 5,    /* typed, but [not-implemented-yet] */
+    OPF_EXACT = 1 << 6,        /* correctly rounded or exact: may be folded */
+    OPF_ARG_INDEX = 1 << 7,    /* argmax, argmin */
+    OPF_INTERNAL = 1 << 8,     /* no name to call it by */
+    OPF_OPERATOR = 1 << 9,     /* name is an operator's symbol */
 };
 
 enum op {
@@ -59,16 +60,16 @@ enum op {
 };
 
 struct op_info {
-    const char *name;    /* as in .fusion; operators by their symbol ("+") */
+    const char *name; /* as in .fusion; operators by their symbol ("+") */
     enum op_class class;
-    int arity;           /* -1: any number (cat) */
+    int arity; /* -1: any number (cat) */
     enum op_type type;
     unsigned flags;
-    double ulp;          /* accuracy of the CUDA spelling in f32, 0 = exact,
-                            0.5 = correctly rounded */
-    double cost;         /* issue slots per element, fma = 1 */
-    const char *ident;   /* reductions, scans: "0" "1" "-inf" "inf"; infinities
-                            mean the limits of an integer type */
+    double ulp;        /* accuracy of the CUDA spelling in f32, 0 = exact,
+                          0.5 = correctly rounded */
+    double cost;       /* issue slots per element, fma = 1 */
+    const char *ident; /* reductions, scans: "0" "1" "-inf" "inf"; infinities
+                          mean the limits of an integer type */
     /* CUDA spelling with %0 %1 %2; overloaded fu_ functions of the templates
      * take float, double and integers. NULL: no such variant. For reductions:
      * the combination of %0 (accumulator) and %1 (element); argmax and argmin

@@ -63,8 +63,9 @@ const struct sym *sym_subst(struct sym_ctx *c, const struct sym *s,
 void sym_symbols(const struct sym *s, void (*visit)(void *, const char *),
                  void *data);
 /* False on overflow, zero divisor or an unknown name. */
-bool sym_eval(const struct sym *s, bool (*lookup)(void *, const char *, int64_t *),
-              void *data, int64_t *ret);
+bool sym_eval(const struct sym *s,
+              bool (*lookup)(void *, const char *, int64_t *), void *data,
+              int64_t *ret);
 /* Prints in a deterministic order, in the expression language of the manifest
  * ("(N + 7) / 8", "M * N", "N % 4", "min(M, 132)"), which .fusion shares but
  * for "//"; with c_names non-NULL spelled as C++ with 64-bit literals

@@ -25,8 +25,8 @@ struct launch {
     const char *grid[3]; /* manifest expressions */
     int block;           /* threads, x only */
     int cluster;
-    const char *smem;    /* dynamic shared memory bytes: expression */
-    bool pdl;            /* programmatic dependent launch attribute */
+    const char *smem; /* dynamic shared memory bytes: expression */
+    bool pdl;         /* programmatic dependent launch attribute */
     bool cooperative;
     VEC(struct launch_arg) args; /* same order as kernel->params */
 };
