@@ -128,7 +128,7 @@ parse_option(struct options *o, struct arena *a, char **argv, int *i,
              struct buf *why)
 {
     const char *arg = argv[*i], *eq = strchr(arg, '='), *value = argv[*i + 1];
-    bool known;
+    bool known = false, set;
 
     if (set_flag(o, arg))
         return true;
@@ -138,11 +138,10 @@ parse_option(struct options *o, struct arena *a, char **argv, int *i,
     } else {
         ++*i;
     }
-    if (value && set_value(o, a, arg, value, &known))
+    set = set_value(o, a, arg, value ? value : "", &known);
+    if (set && value)
         return true;
-    if (!value && !eq)
-        --*i;
-    if (value && !known)
+    if (!known)
         buf_printf(why, "unknown option '%s'", arg);
     else
         buf_printf(why, "option '%s' needs %s value", arg,

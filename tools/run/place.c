@@ -52,6 +52,27 @@ placed_launch(struct placed *p, void *stream, int *ret_variant,
     return match_launch(&p->match, &p->m->backend, *ret_variant, &space, msg);
 }
 
+void
+placed_alias(struct placed *p, struct session *s)
+{
+    for (uint32_t i = 0; i < s->f->n_params; i++) {
+        int input = s->f->params[i].inplace;
+        if (input < 0)
+            continue;
+        p->args[i].data = p->args[input].data;
+        p->in_place = true;
+    }
+}
+
+/* An output in place must not wipe out its input. */
+static bool
+is_put(const struct placed *p, const struct session *s, uint32_t i)
+{
+    return s->f->params[i].pub.role == FUSEC_INPUT ||
+           (s->f->params[i].pub.role == FUSEC_OUTPUT &&
+            !(p->in_place && s->f->params[i].inplace >= 0));
+}
+
 int
 placed_run(struct placed *p, struct session *s, int *ret_variant,
            const struct message *msg)
@@ -60,7 +81,7 @@ placed_run(struct placed *p, struct session *s, int *ret_variant,
     int status = 0;
 
     for (uint32_t i = 0; i < s->f->n_params && !status; i++)
-        if (s->f->params[i].pub.role <= FUSEC_OUTPUT)
+        if (is_put(p, s, i))
             status =
                 m->put(m, p->args[i].data, s->args[i].data, s->bytes[i], msg);
     if (status || (status = placed_launch(p, NULL, ret_variant, msg)) ||

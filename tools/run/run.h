@@ -80,12 +80,15 @@ void machine_cpu_reverse(struct machine *m, bool on);
 struct placed {
     struct machine *m;
     struct fusec_tensor *args;
+    bool in_place; /* outputs stand in the inputs that they may overwrite */
     void *workspace;
     size_t workspace_bytes;
     struct match match;
 };
 int placed_open(struct placed *p, struct session *s, struct machine *m,
                 const struct message *msg);
+/* Lets every output that may be in place be so. */
+void placed_alias(struct placed *p, struct session *s);
 /* Copies all arguments there, launches, waits, and copies the outputs back. */
 int placed_run(struct placed *p, struct session *s, int *ret_variant,
                const struct message *msg);
