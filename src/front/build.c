@@ -75,13 +75,51 @@ build_shape_text(struct build *b, const struct shape *s)
     return buf_str(&text);
 }
 
+/* True when a guard before says as much: both are differences that must not be
+ * negative. Looks back over a bounded number. */
+static bool
+is_implied(struct build *b, const struct sym *d)
+{
+    enum { LOOK_BACK = 64 };
+    uint32_t first = b->n_known > LOOK_BACK ? b->n_known - LOOK_BACK : 0;
+    int64_t k;
+
+    for (uint32_t i = b->n_known; i > first; i--) {
+        const struct sym *more = sym_sub(b->syms, d, b->known[i - 1]);
+
+        if (more && sym_lower_bound(b->syms, more, &k) && k >= 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+remember_guard(struct build *b, const struct sym *d)
+{
+    if (b->n_known == b->cap_known) {
+        uint32_t cap = b->cap_known ? 2 * b->cap_known : 16;
+
+        b->known = arena_grow(b->arena, b->known, b->n_known, cap,
+                              sizeof(*b->known));
+        b->cap_known = cap;
+    }
+    b->known[b->n_known++] = d;
+}
+
 void
 build_guard(struct build *b, const struct sym *l, const char *op,
             const struct sym *r)
 {
+    const struct sym *d = sym_sub(b->syms, r, l);
     struct buf text;
 
-    assert(l && r);
+    assert(l && r && op[0] == '<');
+    if (op[1] == '\0') /* l < r */
+        d = sym_sub(b->syms, d, sym_int(b->syms, 1));
+    if (d && is_implied(b, d))
+        return;
+    if (d)
+        remember_guard(b, d);
     buf_init(&text, b->arena);
     sym_print(&text, l);
     buf_printf(&text, " %s ", op);

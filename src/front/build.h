@@ -40,6 +40,8 @@ struct build {
     uint32_t cap_stretch;
     const struct call_site *calls; /* innermost, or NULL */
     struct names *reported;        /* errors by id and place */
+    const struct sym **known; /* guarded not to be negative */
+    uint32_t n_known, cap_known;
     struct draw *draws;
     uint32_t n_draws, cap_draws;
 };
@@ -74,7 +76,8 @@ void build_trace(struct build *b);
 const char *build_subject(struct build *b, const struct value *v);
 const char *build_shape_text(struct build *b, const struct shape *s);
 const char *build_sym_text(struct build *b, const struct sym *s);
-/* The guard text of the manifest for a symbolic comparison, "M - 1 < N". */
+/* A guard of the manifest, "M - 1 < N", unless one before implies it; op is "<"
+ * or "<=". */
 void build_guard(struct build *b, const struct sym *l, const char *op,
                  const struct sym *r);
 

@@ -305,7 +305,7 @@ resolve_extent(struct resolver *r, const struct value *v,
         return false;
     }
     if (!(sym_lower_bound(r->b.syms, v->sym, &k) && k >= 0))
-        build_guard(&r->b, v->sym, ">=", sym_int(r->b.syms, 0));
+        build_guard(&r->b, sym_int(r->b.syms, 0), "<=", v->sym);
     *ret = v->sym;
     if (ret_literal)
         *ret_literal = !v->sized;

@@ -76,7 +76,7 @@ select_uniform(struct resolver *r, const struct value *x, int dim,
         return build_poison(where);
     }
     if (low == OPEN)
-        build_guard(b, i, ">=", zero);
+        build_guard(b, zero, "<=", i);
     if (high == OPEN)
         build_guard(b, i, "<", extent);
     return build_select(b, x, dim, i, NULL, where);

@@ -170,7 +170,8 @@ resolve_bound_dim(struct resolver *r, const char *name, struct span where)
     if (v.kind != V_POISON && !(uniform_int(&v, &k) && k >= 0)) {
         bad_binding(r, bind, "a dimension is an integer of at least 0");
         v = build_poison(where);
-    }
+    } else if (v.kind == V_INT)
+        sym_assume_equal(r->b.syms, e->name, v.sym);
     e->poisoned = v.kind == V_POISON;
     e->value = v;
     e->value.span = where;

@@ -293,34 +293,74 @@ assume_equal(struct resolver *r, const struct term *x, const struct term *y)
         sym_assume_multiple(r->b.syms, y->dividend, y->modulus);
 }
 
-/* name op k as a range. */
+struct symbol_count {
+    const char *name;
+    int n;
+};
+
+static void
+count_symbol(void *data, const char *name)
+{
+    struct symbol_count *c = data;
+
+    c->name = name;
+    c->n++;
+}
+
+/* d = k * name + c with constants k != 0 and c. */
+static bool
+single_linear(struct resolver *r, const struct sym *d, const char **ret_name,
+              int64_t *ret_k, int64_t *ret_c)
+{
+    struct symbol_count count = {0};
+    const struct sym *k, *c;
+
+    sym_symbols(d, count_symbol, &count);
+    *ret_name = count.name;
+    return count.n == 1 && sym_linear_in(r->b.syms, d, count.name, &k, &c) &&
+           sym_is_int(k, ret_k) && sym_is_int(c, ret_c) && *ret_k != 0 &&
+           *ret_k > INT64_MIN && *ret_c > INT64_MIN;
+}
+
+static int64_t
+floor_div(int64_t a, int64_t b)
+{
+    int64_t q = a / b;
+
+    return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+/* d >= 0 as a range of the only symbol in d. */
+static void
+assume_at_least_0(struct resolver *r, const struct sym *d)
+{
+    const char *name;
+    int64_t k, c;
+
+    if (!d || !single_linear(r, d, &name, &k, &c))
+        return;
+    if (k > 0) /* name >= -c / k, rounded up */
+        sym_assume_range(r->b.syms, name, -floor_div(c, k), INT64_MAX);
+    else /* name <= c / -k, rounded down */
+        sym_assume_range(r->b.syms, name, INT64_MIN, floor_div(c, -k));
+}
+
+/* x op y, as a range where one symbol stands in it alone. */
 static void
 assume_range(struct resolver *r, enum ast_op op, const struct sym *x,
              const struct sym *y)
 {
-    const char *name;
-    int64_t k;
+    struct sym_ctx *s = r->b.syms;
+    const struct sym *d = sym_sub(s, x, y), *one = sym_int(s, 1);
 
-    if (!sym_is_name(x, &name) || !sym_is_int(y, &k))
-        return;
-    if (op == AST_LT && k > INT64_MIN)
-        sym_assume_range(r->b.syms, name, INT64_MIN, k - 1);
+    if (op == AST_GE)
+        assume_at_least_0(r, d);
+    else if (op == AST_GT)
+        assume_at_least_0(r, sym_sub(s, d, one));
     else if (op == AST_LE)
-        sym_assume_range(r->b.syms, name, INT64_MIN, k);
-    else if (op == AST_GT && k < INT64_MAX)
-        sym_assume_range(r->b.syms, name, k + 1, INT64_MAX);
-    else if (op == AST_GE)
-        sym_assume_range(r->b.syms, name, k, INT64_MAX);
-}
-
-static enum ast_op
-swapped(enum ast_op op)
-{
-    return op == AST_LT   ? AST_GT
-           : op == AST_LE ? AST_GE
-           : op == AST_GT ? AST_LT
-           : op == AST_GE ? AST_LE
-                          : op;
+        assume_at_least_0(r, sym_sub(s, y, x));
+    else if (op == AST_LT)
+        assume_at_least_0(r, sym_sub(s, sym_sub(s, y, x), one));
 }
 
 struct condition {
@@ -354,7 +394,6 @@ comparison(struct resolver *r, const struct expr *e, bool is_fact,
     if (l->op == AST_EQ)
         assume_equal(r, &x, &y);
     assume_range(r, l->op, x.sym, y.sym);
-    assume_range(r, swapped(l->op), y.sym, x.sym);
     return c;
 }
 
