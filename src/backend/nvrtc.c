@@ -118,11 +118,32 @@ try_file(struct search *s, const char *path)
     return true;
 }
 
+/* NVRTC opens its builtins by their bare name, which the loader only finds on
+ * its own path or among the libraries already open. A wheel's folder is not on
+ * that path, so they are opened here; the handle stays for the process. */
+static void
+open_builtins(struct search *s, const char *folder)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *e;
+
+    if (!dir)
+        return;
+    while ((e = readdir(dir)) != NULL) {
+        if (strncmp(e->d_name, "libnvrtc-builtins.so.", 21) == 0)
+            dlopen(arena_printf(s->arena, "%s/%s", folder, e->d_name),
+                   RTLD_NOW | RTLD_GLOBAL);
+    }
+    closedir(dir);
+}
+
 static bool
 try_folder(struct search *s, const char *folder)
 {
     const char *name = best_name(s->arena, folder);
 
+    if (name)
+        open_builtins(s, folder);
     return name && try_file(s, arena_printf(s->arena, "%s/%s", folder, name));
 }
 
