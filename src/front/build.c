@@ -99,8 +99,8 @@ remember_guard(struct build *b, const struct sym *d)
     if (b->n_known == b->cap_known) {
         uint32_t cap = b->cap_known ? 2 * b->cap_known : 16;
 
-        b->known = arena_grow(b->arena, b->known, b->n_known, cap,
-                              sizeof(*b->known));
+        b->known =
+            arena_grow(b->arena, b->known, b->n_known, cap, sizeof(*b->known));
         b->cap_known = cap;
     }
     b->known[b->n_known++] = d;

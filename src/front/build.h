@@ -40,7 +40,7 @@ struct build {
     uint32_t cap_stretch;
     const struct call_site *calls; /* innermost, or NULL */
     struct names *reported;        /* errors by id and place */
-    const struct sym **known; /* guarded not to be negative */
+    const struct sym **known;      /* guarded not to be negative */
     uint32_t n_known, cap_known;
     struct draw *draws;
     uint32_t n_draws, cap_draws;
