@@ -163,6 +163,8 @@ struct value build_flip(struct build *b, const struct value *x,
                         const struct axes *axes, struct span where);
 struct value build_roll(struct build *b, const struct value *x,
                         const struct sym *shift, int axis, struct span where);
+/* Equal shapes, whatever stands at that axis; -1: at no axis. */
+bool build_same_but(const struct shape *x, const struct shape *y, int axis);
 struct value build_cat(struct build *b, const struct value *xs, uint32_t n,
                        int axis, struct span where);
 struct value build_pad(struct build *b, const struct value *x,

@@ -260,8 +260,8 @@ join_operands(struct build *b, const struct value *xs, uint32_t n, node_id *ret)
     return true;
 }
 
-static bool
-same_but(const struct shape *x, const struct shape *y, int axis)
+bool
+build_same_but(const struct shape *x, const struct shape *y, int axis)
 {
     if (x->rank != y->rank)
         return false;
@@ -286,7 +286,7 @@ build_cat(struct build *b, const struct value *xs, uint32_t n, int axis,
     for (uint32_t i = 1; i < n; i++) {
         struct shape s = build_shape(b, &xs[i]);
 
-        if (!same_but(&first, &s, axis)) {
+        if (!build_same_but(&first, &s, axis)) {
             if (build_fresh(b, DIAG_OPERAND_SHAPE, xs[i].span)) {
                 diag_report(b->diag, DIAG_OPERAND_SHAPE, xs[i].span, "cat",
                             arena_printf(b->arena, "shape '%s' but for axis %d",

@@ -213,6 +213,32 @@ unsqueeze_all(struct call *c, struct value *xs, uint32_t n, int axis)
     return true;
 }
 
+/* What is stacked has one shape; its axes would be counted with the new one in
+ * a report of build_cat. */
+static bool
+check_stacked(struct call *c, const struct value *xs, uint32_t n)
+{
+    struct build *b = c->b;
+    struct shape first = build_shape(b, &xs[0]);
+
+    for (uint32_t i = 1; i < n; i++) {
+        struct shape s = build_shape(b, &xs[i]);
+
+        if (build_same_but(&first, &s, -1))
+            continue;
+        if (build_fresh(b, DIAG_OPERAND_SHAPE, xs[i].span)) {
+            diag_report(b->diag, DIAG_OPERAND_SHAPE, xs[i].span, "stack",
+                        arena_printf(b->arena, "shape '%s'",
+                                     build_shape_text(b, &first)),
+                        build_shape_text(b, &s));
+            diag_secondary(b->diag, xs[0].span);
+            build_trace(b);
+        }
+        return false;
+    }
+    return true;
+}
+
 void
 op_cat(struct call *c)
 {
@@ -231,7 +257,7 @@ op_cat(struct call *c)
     }
     if (!call_axis(c, 1, &s, s.rank + stack, &axis))
         return;
-    if (stack && !unsqueeze_all(c, xs, n, axis))
+    if (stack && (!check_stacked(c, xs, n) || !unsqueeze_all(c, xs, n, axis)))
         return;
     c->ret->v[0] = build_cat(c->b, xs, n, axis, c->span);
 }
