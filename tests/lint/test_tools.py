@@ -17,7 +17,7 @@ ACTOR = f"""#!{sys.executable}
 import os, sys
 word, rest = sys.argv[1], sys.argv[2:]
 if word == "write":
-    open(rest[0], "w").write(rest[1] + "\\n")
+    open(rest[0], "w").write("\\n".join(rest[1:]) + "\\n")
 elif word == "leave":
     open("left.ptx", "w").close()
     sys.exit(1)
@@ -80,6 +80,19 @@ class Golden(Tools):
         status, text = self.golden()
         self.assertEqual(status, 1)
         self.assertIn("-hello\n+other\n", text)
+
+    def test_part_of_a_file(self):
+        self.write("cases/a.run",
+                   "# RUN: write out.cu head 'end of head' 'x = 1' 'sum 7' 'y = 2'\n"
+                   "# SHOW: out.cu after of head\n# HIDE: sum time\n")
+        self.assertEqual(self.golden("--update")[0], 0)
+        self.assertTrue(self.read("cases/a.expect").endswith(
+            "[file out.cu]\nx = 1\ny = 2\n"))
+        self.write("cases/a.run",
+                   "# RUN: write out.cu x\n# SHOW: out.cu after y\n")
+        status, text = self.golden("--update")
+        self.assertEqual(status, 1)
+        self.assertIn("no line to show holds 'y'", text)
 
     def test_failing_run_may_not_leave_files(self):
         self.write("cases/a.run", "# RUN: leave\n")
