@@ -71,7 +71,7 @@ PY
     )
     [ ${#known[@]} != 0 ] &&
         printf '%s\0' "${known[@]}" |
-        xargs -0 -P 2 -n 4 clang-tidy -p "$build" --quiet 2>/dev/null
+        xargs -0 -P 2 -n 1 clang-tidy -p "$build" --quiet 2>/dev/null
 }
 
 if [ ${#ours[@]} != 0 ]; then

@@ -84,6 +84,7 @@ other_reduction(struct space *s, node_id id)
 
     if (nf->reduced == 0)
         return arena_printf(s->arena, "'%s' reduces extents of 1 only", name);
+    assert(f->column != NO_AXIS);
     if (op_info[n->op].flags & OPF_ARG_INDEX)
         return arena_printf(s->arena, "'%s' keeps an index", name);
     if (arg->after_outer)

@@ -238,7 +238,7 @@ same_leaf(struct space *s, node_id id)
             continue;
         b = &s->accesses.v[fk->access];
         if (a->param != b->param || a->axes != b->axes || a->base != b->base ||
-            memcmp(a->stride, b->stride, sizeof(a->stride)))
+            memcmp(a->stride, b->stride, sizeof(a->stride)) != 0)
             continue;
         f->is_alias = true;
         f->is_leaf = false;

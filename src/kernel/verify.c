@@ -123,6 +123,7 @@ check_stmt(struct check *c, const struct kstmt *s)
         declare(c, s->name);
         break;
     case KS_ASSIGN:
+        assert(s->a);
         if (s->a->kind != KE_VAR && s->a->kind != KE_ELEM)
             fail(c, "assignment to a value", NULL);
         check_expr(c, s->b);

@@ -226,11 +226,9 @@ guard_range(struct fb *fb, struct fb_guard *g, const struct sym *i,
 /* --- instances ------------------------------------------------------------ */
 
 static struct fb_instance *
-find(struct fb_scope *s, node_id n, const struct sym *const *idx,
+find(struct fb_scope *s, node_id n, int rank, const struct sym *const *idx,
      const struct fb_guard *guard)
 {
-    int rank = graph_node(s->fb->g, n)->rank;
-
     for (struct fb_instance *i = s->by_node[n]; i; i = i->next) {
         bool same = i->guard == guard;
 
@@ -247,16 +245,19 @@ instance(struct fb_scope *s, node_id n, const struct sym *const *idx,
          const struct fb_guard *guard)
 {
     struct arena *a = s->fb->a;
-    struct fb_instance *i = find(s, n, idx, guard);
+    struct fb_instance *i;
+    int rank = graph_node(s->fb->g, n)->rank;
     uint32_t k = 0;
 
+    assert(idx || rank == 0);
+    i = find(s, n, rank, idx, guard);
     if (i)
         return i;
     for (i = s->by_node[n]; i; i = i->next)
         k++;
     i = NEW(a, struct fb_instance);
     i->node = n;
-    for (int d = 0; d < graph_node(s->fb->g, n)->rank; d++) {
+    for (int d = 0; d < rank; d++) {
         assert(idx[d]);
         i->idx[d] = idx[d];
     }
@@ -337,9 +338,10 @@ expand_pad(struct fb_scope *s, struct fb_instance *i)
     const struct node *n = graph_node(s->fb->g, i->node);
     const struct node *arg = graph_node(s->fb->g, n->args[0]);
     struct fb_guard *g = guard_start(s->fb, i->guard);
-    const struct sym *idx[MAX_RANK];
+    const struct sym *idx[MAX_RANK] = {NULL};
     const struct fb_guard *inside;
 
+    assert(arg->rank == n->rank && graph_node(s->fb->g, n->args[1])->rank == 0);
     for (int d = 0; d < n->rank; d++) {
         idx[d] = sym_sub(s->fb->syms, i->idx[d], n->start[d]);
         if (idx[d] != i->idx[d] || !sym_equal(n->dims[d], arg->dims[d]))
