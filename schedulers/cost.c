@@ -28,6 +28,7 @@ static const double OVERLAP_LOSS =
     0.05;                              /* of the pipes that aren't the bound */
 static const double ISSUE_SHARE = 0.8; /* of the slots, with warps enough */
 static const double ENOUGH_WARPS = 16; /* a multiprocessor */
+enum { PARTITIONS = 4 };               /* of a multiprocessor */
 static const double SM_REACH = 2.0;    /* times its share one SM can draw */
 
 double
@@ -56,13 +57,16 @@ busy_share(const struct problem *p, const struct work *w, double reach)
 }
 
 /* Few warps leave issue slots empty: half of them even with one warp a
- * sub-partition and independent instructions. */
+ * sub-partition and independent instructions. A block whose warps don't share
+ * out evenly over the sub-partitions waits for the fullest. */
 static double
 issue_share(const struct work *w, double resident)
 {
     double warps = w->warps * resident / ENOUGH_WARPS;
+    int64_t rounds = ((int64_t)w->warps + PARTITIONS - 1) / PARTITIONS;
+    double balance = w->warps / (double)(rounds * PARTITIONS);
 
-    return ISSUE_SHARE * (0.5 + 0.5 * MIN(warps, 1.0));
+    return ISSUE_SHARE * (0.5 + 0.5 * MIN(warps, 1.0)) * balance;
 }
 
 /* The time one block takes to issue its step when it runs alone: part of the
