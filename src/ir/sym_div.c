@@ -110,7 +110,7 @@ divide_exactly(struct sym_ctx *c, const struct sym *r, int64_t g,
                int64_t *ret_rest)
 {
     struct term *t = NEW_ARRAY(c->arena, struct term, r->n);
-    int64_t rest;
+    int64_t rest = 0;
 
     *ret_rest = 0;
     for (uint32_t i = 0; i < r->n; i++) {

@@ -223,8 +223,8 @@ plan_find_node(struct arena *a, const struct graph *g, const char *name,
                node_id *ret)
 {
     for (node_id id = 0; id < g->n_nodes; id++) {
-        if (strcmp(plan_node_name(a, g, id), name) &&
-            strcmp(arena_printf(a, "%%%u", id), name))
+        if (strcmp(plan_node_name(a, g, id), name) != 0 &&
+            strcmp(arena_printf(a, "%%%u", id), name) != 0)
             continue;
         *ret = id;
         return true;

@@ -155,7 +155,7 @@ key_value(const struct key_info *k, const char *text, int64_t *ret)
         return true;
     }
     for (int64_t i = 0; (w = key_word(k, i, &len)); i++) {
-        if (strlen(text) != len || strncmp(w, text, len))
+        if (strlen(text) != len || strncmp(w, text, len) != 0)
             continue;
         *ret = i;
         return true;

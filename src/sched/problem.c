@@ -22,7 +22,7 @@ lookup_hint(void *data, const char *name, int64_t *ret)
     const struct hints *h = data;
 
     for (uint32_t i = h->n; i-- > 0;) {
-        if (strcmp(h->v[i].name, name))
+        if (strcmp(h->v[i].name, name) != 0)
             continue;
         *ret = h->v[i].value;
         return true;

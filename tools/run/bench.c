@@ -214,9 +214,8 @@ bench_run(struct session *s, struct machine *m)
     struct gpu *g = m->data;
     struct bench b = {.s = s, .m = m, .d = g->driver, .msg = &msg};
     double us = 0, copy_us = 0;
-    int status;
 
-    if ((status = open_bench(&b)) || (status = time_both(&b, &us, &copy_us))) {
+    if (open_bench(&b) || time_both(&b, &us, &copy_us)) {
         fprintf(stderr, "fusec-run: %s\n", text);
         return EXIT_ENVIRONMENT;
     }
