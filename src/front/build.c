@@ -124,7 +124,7 @@ build_guard(struct build *b, const struct sym *l, const char *op,
     sym_print(&text, l);
     buf_printf(&text, " %s ", op);
     sym_print(&text, r);
-    graph_add_guard(b->graph, buf_str(&text));
+    graph_add_derived_guard(b->graph, buf_str(&text));
 }
 
 /* --- values -------------------------------------------------------------- */

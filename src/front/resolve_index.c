@@ -99,7 +99,7 @@ select_scalar(struct resolver *r, const struct value *x, int dim,
     buf_init(&text, r->arena);
     buf_printf(&text, "%s >= 0 && %s < ", name, name);
     sym_print(&text, extent);
-    graph_add_guard(b->graph, buf_str(&text));
+    graph_add_derived_guard(b->graph, buf_str(&text));
     return build_select(b, x, dim, NULL, &i, where);
 }
 

@@ -46,21 +46,38 @@ graph_add(struct graph *g, const struct node *n)
     return g->n_nodes++;
 }
 
-void
-graph_add_guard(struct graph *g, const char *text)
+static void
+add_guard(struct graph *g, const char *text, bool derived)
 {
     for (uint32_t i = 0; i < g->n_guards; i++) {
-        if (strcmp(g->guards[i], text) == 0)
-            return;
+        if (strcmp(g->guards[i], text) != 0)
+            continue;
+        g->guard_derived[i] = g->guard_derived[i] && derived;
+        return;
     }
     if (g->n_guards == g->cap_guards) {
         uint32_t cap = g->cap_guards ? 2 * g->cap_guards : 8;
 
         g->guards = arena_grow(g->arena, g->guards, g->n_guards, cap,
                                sizeof(*g->guards));
+        g->guard_derived = arena_grow(g->arena, g->guard_derived, g->n_guards,
+                                      cap, sizeof(*g->guard_derived));
         g->cap_guards = cap;
     }
+    g->guard_derived[g->n_guards] = derived;
     g->guards[g->n_guards++] = arena_strdup(g->arena, text);
+}
+
+void
+graph_add_guard(struct graph *g, const char *text)
+{
+    add_guard(g, text, false);
+}
+
+void
+graph_add_derived_guard(struct graph *g, const char *text)
+{
+    add_guard(g, text, true);
 }
 
 void

@@ -130,6 +130,7 @@ struct graph {
     /* Launch conditions in the manifest's expression language ("N % 8 == 0"):
      * from requires, -D, unprovable slices and extents. */
     const char **guards;
+    bool *guard_derived; /* by guard: made by a statement, not by requires */
     uint32_t n_guards, cap_guards;
 };
 
@@ -138,6 +139,10 @@ struct graph *graph_new(struct arena *a, struct sym_ctx *syms,
 /* Appends a copy of *n (its args are copied too) and returns its id. */
 node_id graph_add(struct graph *g, const struct node *n);
 void graph_add_guard(struct graph *g, const char *text);
+/* A guard that a statement makes by itself (a slice's bounds). The printed
+ * program leaves it out: read back as `requires` it would be a fact for all
+ * statements, those before it too. */
+void graph_add_derived_guard(struct graph *g, const char *text);
 static inline const struct node *
 graph_node(const struct graph *g, node_id id)
 {

@@ -509,7 +509,8 @@ print_requires(const struct printer *p)
     const char *before = "requires ";
 
     for (uint32_t i = 0; i < p->l.g->n_guards; i++) {
-        if (!listing_is_condition(p->l.g, p->l.g->guards[i]))
+        if (p->l.g->guard_derived[i] ||
+            !listing_is_condition(p->l.g, p->l.g->guards[i]))
             continue;
         buf_puts(p->b, before);
         print_condition(p, p->l.g->guards[i]);

@@ -149,8 +149,12 @@ empty_like(const struct graph *g)
     to->n_results = g->n_results;
     for (uint32_t i = 0; i < g->n_results; i++)
         to->results[i] = g->results[i];
-    for (uint32_t i = 0; i < g->n_guards; i++)
-        graph_add_guard(to, g->guards[i]);
+    for (uint32_t i = 0; i < g->n_guards; i++) {
+        if (g->guard_derived[i])
+            graph_add_derived_guard(to, g->guards[i]);
+        else
+            graph_add_guard(to, g->guards[i]);
+    }
     return to;
 }
 

@@ -69,7 +69,7 @@ struct fb_scope {
     bool too_large;
     node_id bent; /* the view with too long an index, or FB_NO_NODE */
 };
-enum { FB_NO_NODE = UINT32_MAX };
+static const node_id FB_NO_NODE = UINT32_MAX;
 
 void fb_scope_init(struct fb_scope *s, struct fb *fb, struct lowered_kernel *lk,
                    struct kbuild b, node_id root);
