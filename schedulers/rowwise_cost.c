@@ -457,7 +457,9 @@ partial_bytes(const struct facts *f)
 static double
 tiles_of(const struct shape *s, int64_t n)
 {
-    return s->tiles ? (double)((n + s->span - 1) / s->span) : 1;
+    int64_t tiles = (n + s->span - 1) / s->span;
+
+    return s->tiles ? (double)tiles : 1;
 }
 
 static void

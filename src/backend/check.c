@@ -53,6 +53,7 @@ split(struct arena *a, struct lines *l, const char *text, size_t len)
 static bool
 same(const struct line *x, const struct line *y)
 {
+    assert(x && y);
     return x->n == y->n && memcmp(x->s, y->s, x->n) == 0;
 }
 

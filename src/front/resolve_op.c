@@ -34,7 +34,7 @@ call_tensor(struct call *c, uint32_t arg)
 static bool
 not_constant(struct call *c, uint32_t arg, const char *wants)
 {
-    struct formal formals[MAX_FORMALS];
+    struct formal formals[MAX_FORMALS] = {0};
 
     signature_formals(c->sig, c->b->arena, formals);
     BUILD_ERROR(c->b, DIAG_NOT_CONSTANT, c->a.v[arg].span,

@@ -267,6 +267,7 @@ select_element(struct tile *r, const struct tile *from, int k, bool decided)
 static struct tile *
 pointwise_select(struct worker *w, const struct tile *const *args, int n)
 {
+    assert(args[0] && args[1] && args[2]);
     int step = args[0]->step | args[1]->step | args[2]->step;
     bool err = args[0]->err || args[1]->err || args[2]->err;
     struct tile *r = worker_tile(w, args[1]->rep, step, err);

@@ -62,14 +62,15 @@ same_operands(const struct node *a, const struct node *b)
     return true;
 }
 
-/* The union holds 8 bytes of either kind: equal bits are equal values. */
+/* The union holds 8 bytes of either kind, and i covers them all: equal bits are
+ * equal values. */
 static bool
 same_value(const struct node *a, const struct node *b)
 {
     if (a->op != b->op || a->dtype != b->dtype || a->rank != b->rank ||
         a->param != b->param || a->extent != b->extent || a->dim != b->dim ||
         a->keepdim != b->keepdim || a->draw != b->draw ||
-        memcmp(&a->value, &b->value, sizeof(a->value)) != 0)
+        a->value.i != b->value.i)
         return false;
     for (int d = 0; d < MAX_RANK; d++) {
         if ((d < a->rank && a->dims[d] != b->dims[d]) ||

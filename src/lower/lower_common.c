@@ -88,6 +88,56 @@ lower_kernel_begin(struct lower *ctx, uint32_t variant,
     return lk;
 }
 
+/* --- the order of arguments ----------------------------------------------- */
+
+/* Inputs, results, scalars as the program declares them; then dimensions and
+ * workspace by name. Arguments join a kernel in the order in which expressions
+ * ask for them, and C leaves the order of a call's operands to the compiler. */
+static uint32_t
+declared_place(const struct graph *g, const char *name)
+{
+    for (uint32_t i = 0; i < g->n_params; i++)
+        if (strcmp(g->params[i].name, name) == 0)
+            return i;
+    for (uint32_t i = 0; i < g->n_results; i++)
+        if (strcmp(g->results[i].name, name) == 0)
+            return g->n_params + i;
+    BUG("no tensor or scalar '%s'", name);
+}
+
+static bool
+goes_before(const struct graph *g, const struct launch_arg *x,
+            const struct launch_arg *y)
+{
+    static const int rank[] = {
+        [ARG_TENSOR] = 0, [ARG_SCALAR] = 1, [ARG_DIM] = 2, [ARG_WORKSPACE] = 3};
+
+    if (rank[x->kind] != rank[y->kind])
+        return rank[x->kind] < rank[y->kind];
+    if (x->kind == ARG_TENSOR || x->kind == ARG_SCALAR)
+        return declared_place(g, x->name) < declared_place(g, y->name);
+    return strcmp(x->name, y->name) < 0;
+}
+
+static void
+order_arguments(struct lower *ctx, struct lowered_kernel *lk)
+{
+    struct launch_arg *args = lk->launch.args.v;
+    struct kparam *params = lk->kernel->params.v;
+
+    for (uint32_t i = 1; i < lk->launch.args.n; i++)
+        for (uint32_t j = i;
+             j > 0 && goes_before(ctx->g, &args[j], &args[j - 1]); j--) {
+            struct launch_arg arg = args[j];
+            struct kparam param = params[j];
+
+            args[j] = args[j - 1];
+            params[j] = params[j - 1];
+            args[j - 1] = arg;
+            params[j - 1] = param;
+        }
+}
+
 void
 lower_kernel_end(struct lower *ctx, struct lowered_kernel *lk,
                  struct lowered_variant *out)
@@ -98,6 +148,7 @@ lower_kernel_end(struct lower *ctx, struct lowered_kernel *lk,
     if (!kernel_verify(lk->kernel, &why))
         BUG("kernel %s: %s", lk->kernel->symbol, buf_str(&why));
     assert(lk->launch.args.n == lk->kernel->params.n);
+    order_arguments(ctx, lk);
     VEC_PUSH(ctx->arena, &out->launches, lk->launch);
 }
 
