@@ -1,0 +1,936 @@
+// Written by fusec 0.1.0; do not edit. The plan:
+//
+// plan 1 graph daf44b1912a8ce25
+// fusion attention_softmax {
+//   variant 0 when "K <= 1024 && K % 8 == 0" {
+//     kernel 0 inner_persistent {
+//       threads 128; threads_per_row 32; vector 8; vectors_per_thread 4; looped 0;
+//       rows_per_step 1; prefetch 0; persistent 0; grid_rows 0; blocks_per_sm 6;
+//       finish none; column_tiles 0; bound 1024; stages 0; cluster 1;
+//       buffer %3 { store register_f32; reuse row; }
+//       buffer %7 { store register_f32; reuse row; }
+//       buffer scores { store none; reuse row; }
+//     }
+//   }
+//   variant 1 when "K <= 8192 && K % 8 == 0" {
+//     kernel 0 inner_persistent {
+//       threads 128; threads_per_row 128; vector 8; vectors_per_thread 8;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 4; finish none; column_tiles 0; bound 8192; stages 0;
+//       cluster 1;
+//       buffer %3 { store register_f32; reuse row; }
+//       buffer %7 { store register_f32; reuse row; }
+//       buffer scores { store none; reuse row; }
+//     }
+//   }
+//   variant 2 when "K % 8 == 0" {
+//     kernel 0 inner_persistent {
+//       threads 512; threads_per_row 512; vector 8; vectors_per_thread 2;
+//       looped 1; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 0; stages 0;
+//       cluster 1;
+//     }
+//   }
+//   variant 3 when "K <= 2048" {
+//     kernel 0 inner_persistent {
+//       threads 256; threads_per_row 256; vector 1; vectors_per_thread 8;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 4; finish none; column_tiles 0; bound 2048; stages 0;
+//       cluster 1;
+//       buffer %3 { store register_f32; reuse row; }
+//       buffer %7 { store register_f32; reuse row; }
+//       buffer scores { store none; reuse row; }
+//     }
+//   }
+//   variant 4 {
+//     kernel 0 inner_persistent {
+//       threads 512; threads_per_row 512; vector 1; vectors_per_thread 4;
+//       looped 1; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 0; stages 0;
+//       cluster 1;
+//     }
+//   }
+// }
+
+#ifndef FU_EMULATE
+/* begin fu/types.cuh */
+// The element types in memory, and the bits of floating-point numbers.
+// Values: a storage type (fu_f16 fu_bf16 fu_e4m3 fu_e5m2) holds bits only; in
+//         a register its values are floats.
+// Needs:  nothing; compiles as CUDA and as C++17.
+// Cost:   none.
+typedef signed char fu_i8;
+typedef short fu_i16;
+typedef int fu_i32;
+typedef long long fu_i64;
+typedef unsigned char fu_u8;
+typedef unsigned short fu_u16;
+typedef unsigned int fu_u32;
+typedef unsigned long long fu_u64;
+struct fu_bf16 { fu_u16 bits; };
+
+static __device__ __forceinline__ float fu_float(fu_u32 w)
+{
+    float x;
+    memcpy(&x, &w, sizeof(x));
+    return x;
+}
+/* end fu/types.cuh */
+/* begin fu/ptx.cuh */
+// The machine's own words: who am I, barriers, shuffles, shared memory, and
+// accesses of 1 to 32 bytes to global memory. All inline assembly is here; the
+// host has its own version of this file (host/fu_emulate.h).
+// Needs:  sm_80 or later; launches in one dimension of threads, x only.
+// Cost:   one instruction each; 32-byte accesses are two of 16 bytes.
+#define FU_RESTRICT __restrict__
+static __device__ __forceinline__ int fu_tid() { return (int)threadIdx.x; }
+static __device__ __forceinline__ int fu_bid_x() { return (int)blockIdx.x; }
+
+// All threads of the block.
+static __device__ __forceinline__ void fu_barrier()
+{
+    asm volatile("bar.sync 0;" ::: "memory");
+}
+
+// The word of the lane whose number differs by xor; all lanes take part.
+static __device__ __forceinline__ fu_u32 fu_shfl_xor_word(fu_u32 x, int mask)
+{
+    fu_u32 y;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 0x1f, 0xffffffff;"
+                 : "=r"(y) : "r"(x), "r"(mask));
+    return y;
+}
+
+static __device__ __forceinline__ fu_u16 fu_cvt_f32_to_bf16(float x)
+{
+    fu_u16 h;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(x));
+    return h;
+}
+
+static __device__ __forceinline__ float fu_max_nan(float a, float b)
+{
+    float x;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));
+    return x;
+}
+alignas(16) extern __shared__ unsigned char fu_smem[];
+
+static __device__ __forceinline__ unsigned char *fu_shared(int byte_offset)
+{
+    return fu_smem + byte_offset;
+}
+
+// Accesses of BYTES bytes, naturally aligned, as words; `once` is for memory
+// that nobody writes during the kernel.
+template <int BYTES> struct fu_access;
+
+template <> struct fu_access<1> {
+    static __device__ __forceinline__ void once(const void *p, fu_u32 *w)
+    {
+        asm("ld.global.nc.u8 %0, [%1];" : "=r"(w[0]) : "l"(p));
+    }
+    static __device__ __forceinline__ void load(const void *p, fu_u32 *w)
+    {
+        asm volatile("ld.global.u8 %0, [%1];" : "=r"(w[0]) : "l"(p) : "memory");
+    }
+    static __device__ __forceinline__ void store(void *p, const fu_u32 *w)
+    {
+        asm volatile("st.global.u8 [%0], %1;" ::"l"(p), "r"(w[0]) : "memory");
+    }
+};
+
+template <> struct fu_access<2> {
+    static __device__ __forceinline__ void once(const void *p, fu_u32 *w)
+    {
+        asm("ld.global.nc.u16 %0, [%1];" : "=r"(w[0]) : "l"(p));
+    }
+    static __device__ __forceinline__ void load(const void *p, fu_u32 *w)
+    {
+        asm volatile("ld.global.u16 %0, [%1];" : "=r"(w[0]) : "l"(p) : "memory");
+    }
+    static __device__ __forceinline__ void store(void *p, const fu_u32 *w)
+    {
+        asm volatile("st.global.u16 [%0], %1;" ::"l"(p), "r"(w[0]) : "memory");
+    }
+};
+
+template <> struct fu_access<4> {
+    static __device__ __forceinline__ void once(const void *p, fu_u32 *w)
+    {
+        asm("ld.global.nc.b32 %0, [%1];" : "=r"(w[0]) : "l"(p));
+    }
+    static __device__ __forceinline__ void load(const void *p, fu_u32 *w)
+    {
+        asm volatile("ld.global.b32 %0, [%1];" : "=r"(w[0]) : "l"(p) : "memory");
+    }
+    static __device__ __forceinline__ void store(void *p, const fu_u32 *w)
+    {
+        asm volatile("st.global.b32 [%0], %1;" ::"l"(p), "r"(w[0]) : "memory");
+    }
+};
+
+template <> struct fu_access<8> {
+    static __device__ __forceinline__ void once(const void *p, fu_u32 *w)
+    {
+        asm("ld.global.nc.v2.b32 {%0, %1}, [%2];"
+            : "=r"(w[0]), "=r"(w[1]) : "l"(p));
+    }
+    static __device__ __forceinline__ void load(const void *p, fu_u32 *w)
+    {
+        asm volatile("ld.global.v2.b32 {%0, %1}, [%2];"
+                     : "=r"(w[0]), "=r"(w[1]) : "l"(p) : "memory");
+    }
+    static __device__ __forceinline__ void store(void *p, const fu_u32 *w)
+    {
+        asm volatile("st.global.v2.b32 [%0], {%1, %2};"
+                     ::"l"(p), "r"(w[0]), "r"(w[1]) : "memory");
+    }
+};
+
+template <> struct fu_access<16> {
+    static __device__ __forceinline__ void once(const void *p, fu_u32 *w)
+    {
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p));
+    }
+    static __device__ __forceinline__ void load(const void *p, fu_u32 *w)
+    {
+        asm volatile("ld.global.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
+                     : "l"(p) : "memory");
+    }
+    static __device__ __forceinline__ void store(void *p, const fu_u32 *w)
+    {
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+                     ::"l"(p), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3])
+                     : "memory");
+    }
+};
+
+template <> struct fu_access<32> {
+    static __device__ __forceinline__ void once(const void *p, fu_u32 *w)
+    {
+        fu_access<16>::once(p, w);
+        fu_access<16>::once((const char *)p + 16, w + 4);
+    }
+    static __device__ __forceinline__ void load(const void *p, fu_u32 *w)
+    {
+        fu_access<16>::load(p, w);
+        fu_access<16>::load((const char *)p + 16, w + 4);
+    }
+    static __device__ __forceinline__ void store(void *p, const fu_u32 *w)
+    {
+        fu_access<16>::store(p, w);
+        fu_access<16>::store((char *)p + 16, w + 4);
+    }
+};
+/* end fu/ptx.cuh */
+/* begin fu/storage.cuh */
+// Elements of a storage type and floats: fu_unpack is exact; fu_pack_<type>
+// rounds to the nearest, ties to even: f16 and bf16 overflow to infinity, the
+// 8-bit types saturate, infinities included; NaN stays NaN.
+// Cost:   1 or 2 instructions; the 8-bit types about 12.
+
+static __device__ __forceinline__ float fu_unpack(fu_bf16 x)
+{
+    return fu_float((fu_u32)x.bits << 16);
+}
+
+static __device__ __forceinline__ fu_bf16 fu_pack_bf16(float x)
+{
+    fu_bf16 r;
+    r.bits = fu_cvt_f32_to_bf16(x);
+    return r;
+}
+/* end fu/storage.cuh */
+/* begin fu/math.cuh */
+// The mathematical functions, one name for float and double each. sqrt is
+// correctly rounded, rounding is to even; the rest as accurate as CUDA's table
+// says (src/ir/ops.def repeats it).
+// Cost:   2 instructions (floor) to some 70 (lgamma); sin, cos and tan of large
+//         arguments use a stack frame.
+static __device__ __forceinline__ float fu_exp(float x) { return expf(x); }
+/* end fu/math.cuh */
+/* begin fu/order.cuh */
+// Order of floats: NaN above all else, +0 above -0; and what follows from it:
+// maximum, minimum, relu, argmax, argmin. Integers and bools in plain order.
+// Cost:   one instruction for float, a few compares for double.
+
+static __device__ __forceinline__ float fu_maximum(float a, float b)
+{
+    return fu_max_nan(a, b);
+}
+/* end fu/order.cuh */
+/* begin fu/prim.cuh */
+// Loads, stores, vectors in registers, shared memory and exchanges of values
+// of any type. Written on top of ptx.cuh; the host compiles it unchanged.
+// Values: an element of a storage type is a float in a register, a fu_bool is
+//         a bool, any other is itself.
+// Needs:  addresses aligned to the access; offsets in elements.
+
+template <typename TO, typename FROM>
+static __device__ __forceinline__ TO fu_bits_as(const FROM &x)
+{
+    static_assert(sizeof(TO) == sizeof(FROM), "same number of bits");
+    TO y;
+    memcpy(&y, &x, sizeof(y));
+    return y;
+}
+
+static __device__ __forceinline__ float fu_inff()
+{
+    return fu_bits_as<float>(0x7f800000u);
+}
+
+// R = fu_value<T>::reg is what a register holds; unpack and pack go between the
+// two, pack to the nearest even.
+template <typename T> struct fu_value {
+    typedef T reg;
+    static __device__ __forceinline__ T unpack(T x) { return x; }
+    static __device__ __forceinline__ T pack(T x) { return x; }
+};
+
+template <> struct fu_value<fu_bf16> {
+    typedef float reg;
+    static __device__ __forceinline__ float unpack(fu_bf16 x) { return fu_unpack(x); }
+    static __device__ __forceinline__ fu_bf16 pack(float x) { return fu_pack_bf16(x); }
+};
+
+// Elements of one access: V of type T in 32-bit words.
+template <typename T, int V> struct fu_vec {
+    enum {
+        BYTES = V * (int)sizeof(T),
+        WORDS = (BYTES + 3) / 4,
+        PER_WORD = sizeof(T) >= 4 ? 1 : 4 / (int)sizeof(T),
+        PER_ELEM = sizeof(T) == 8 ? 2 : 1
+    };
+    fu_u32 w[WORDS];
+};
+
+// Moving an element of 1, 2, 4 or 8 bytes out of and into words.
+template <typename T, int BYTES> struct fu_lane;
+
+template <typename T> struct fu_lane<T, 1> {
+    static __device__ __forceinline__ T get(const fu_u32 *w, int e)
+    {
+        return fu_bits_as<T>((fu_u8)(w[e / 4] >> (e % 4 * 8)));
+    }
+    static __device__ __forceinline__ void set(fu_u32 *w, int e, T x)
+    {
+        fu_u32 b = (fu_u32)fu_bits_as<fu_u8>(x) << (e % 4 * 8);
+        w[e / 4] = e % 4 == 0 ? b : w[e / 4] | b;
+    }
+};
+
+template <typename T> struct fu_lane<T, 2> {
+    static __device__ __forceinline__ T get(const fu_u32 *w, int e)
+    {
+        return fu_bits_as<T>((fu_u16)(w[e / 2] >> (e % 2 * 16)));
+    }
+    static __device__ __forceinline__ void set(fu_u32 *w, int e, T x)
+    {
+        fu_u32 b = (fu_u32)fu_bits_as<fu_u16>(x) << (e % 2 * 16);
+        w[e / 2] = e % 2 == 0 ? b : w[e / 2] | b;
+    }
+};
+
+template <typename T> struct fu_lane<T, 4> {
+    static __device__ __forceinline__ T get(const fu_u32 *w, int e)
+    {
+        return fu_bits_as<T>(w[e]);
+    }
+    static __device__ __forceinline__ void set(fu_u32 *w, int e, T x)
+    {
+        w[e] = fu_bits_as<fu_u32>(x);
+    }
+};
+
+template <typename T> struct fu_lane<T, 8> {
+    static __device__ __forceinline__ T get(const fu_u32 *w, int e)
+    {
+        return fu_bits_as<T>((fu_u64)w[2 * e + 1] << 32 | w[2 * e]);
+    }
+    static __device__ __forceinline__ void set(fu_u32 *w, int e, T x)
+    {
+        fu_u64 b = fu_bits_as<fu_u64>(x);
+        w[2 * e] = (fu_u32)b;
+        w[2 * e + 1] = (fu_u32)(b >> 32);
+    }
+};
+
+// Element e as a register value. e should be known after unrolling.
+template <typename T, int V>
+static __device__ __forceinline__ typename fu_value<T>::reg
+fu_get(const fu_vec<T, V> &v, int e)
+{
+    return fu_value<T>::unpack(fu_lane<T, sizeof(T)>::get(v.w, e));
+}
+
+// Sets element e. The elements of a vector are set once each, in order: the
+// first of a word clears the rest of it.
+template <typename T, int V>
+static __device__ __forceinline__ void
+fu_set(fu_vec<T, V> &v, int e, typename fu_value<T>::reg x)
+{
+    fu_lane<T, sizeof(T)>::set(v.w, e, fu_value<T>::pack(x));
+}
+
+// V elements at p[off..]; through the read-only path when p is const.
+template <int V, typename T>
+static __device__ __forceinline__ fu_vec<T, V> fu_vload(const T *p, fu_i64 off)
+{
+    fu_vec<T, V> r;
+    fu_access<fu_vec<T, V>::BYTES>::once(p + off, r.w);
+    return r;
+}
+
+template <int V, typename T>
+static __device__ __forceinline__ fu_vec<T, V> fu_vload(T *p, fu_i64 off)
+{
+    fu_vec<T, V> r;
+    fu_access<fu_vec<T, V>::BYTES>::load(p + off, r.w);
+    return r;
+}
+
+template <int V, typename T>
+static __device__ __forceinline__ void fu_vstore(T *p, fu_i64 off,
+                                                 const fu_vec<T, V> &v)
+{
+    fu_access<fu_vec<T, V>::BYTES>::store(p + off, v.w);
+}
+
+template <typename T>
+static __device__ __forceinline__ typename fu_value<T>::reg
+fu_load(const T *p, fu_i64 off)
+{
+    return fu_get(fu_vload<1>(p, off), 0);
+}
+
+template <typename T>
+static __device__ __forceinline__ typename fu_value<T>::reg
+fu_load(T *p, fu_i64 off)
+{
+    return fu_get(fu_vload<1>(p, off), 0);
+}
+
+template <typename T>
+static __device__ __forceinline__ void fu_store(T *p, fu_i64 off,
+                                                typename fu_value<T>::reg x)
+{
+    fu_vec<T, 1> v;
+    fu_set(v, 0, x);
+    fu_vstore<1>(p, off, v);
+}
+
+// T is a register type; the offset is in bytes, a multiple of T's size.
+template <typename T>
+static __device__ __forceinline__ T fu_sload(int byte_offset)
+{
+    return *(const T *)fu_shared(byte_offset);
+}
+
+template <typename T>
+static __device__ __forceinline__ void fu_sstore(int byte_offset, T x)
+{
+    *(T *)fu_shared(byte_offset) = x;
+}
+
+// The value of the lane whose number differs by xor; all lanes take part.
+static __device__ __forceinline__ fu_u32 fu_shfl_xor(fu_u32 x, int mask)
+{
+    return fu_shfl_xor_word(x, mask);
+}
+
+static __device__ __forceinline__ fu_i32 fu_shfl_xor(fu_i32 x, int mask)
+{
+    return (fu_i32)fu_shfl_xor_word((fu_u32)x, mask);
+}
+
+static __device__ __forceinline__ float fu_shfl_xor(float x, int mask)
+{
+    return fu_bits_as<float>(fu_shfl_xor_word(fu_bits_as<fu_u32>(x), mask));
+}
+
+static __device__ __forceinline__ bool fu_shfl_xor(bool x, int mask)
+{
+    return fu_shfl_xor_word(x ? 1u : 0u, mask) != 0;
+}
+
+static __device__ __forceinline__ fu_u8 fu_shfl_xor(fu_u8 x, int mask)
+{
+    return (fu_u8)fu_shfl_xor_word(x, mask);
+}
+
+static __device__ __forceinline__ fu_i8 fu_shfl_xor(fu_i8 x, int mask)
+{
+    return (fu_i8)fu_shfl_xor_word((fu_u32)x, mask);
+}
+
+static __device__ __forceinline__ fu_i16 fu_shfl_xor(fu_i16 x, int mask)
+{
+    return (fu_i16)fu_shfl_xor_word((fu_u32)x, mask);
+}
+
+static __device__ __forceinline__ fu_u64 fu_shfl_xor(fu_u64 x, int mask)
+{
+    fu_u32 lo = fu_shfl_xor_word((fu_u32)x, mask);
+    fu_u32 hi = fu_shfl_xor_word((fu_u32)(x >> 32), mask);
+    return (fu_u64)hi << 32 | lo;
+}
+
+static __device__ __forceinline__ fu_i64 fu_shfl_xor(fu_i64 x, int mask)
+{
+    return (fu_i64)fu_shfl_xor((fu_u64)x, mask);
+}
+
+static __device__ __forceinline__ fu_i64 fu_min_i64(fu_i64 a, fu_i64 b)
+{
+    return b < a ? b : a;
+}
+/* end fu/prim.cuh */
+#else
+#include "fu_emulate.h"
+#endif
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(128, 6)
+fu_attention_softmax_v0_k0(
+    const fu_bf16 *FU_RESTRICT p_scores,
+    fu_bf16 *FU_RESTRICT p_p,
+    const float c_scale,
+    const fu_i64 m_0,
+    const fu_i64 d_K)
+{
+    const int tid = fu_tid();
+    const int t = tid % 32;
+    const int group = tid / 32;
+    const fu_i64 row0 = fu_i64(fu_bid_x()) * 4;
+    const fu_i64 want = row0 + group;
+    const bool active = want < m_0;
+    const fu_i64 row = fu_min_i64(want, m_0 - 1);
+    const fu_i64 o_scores = row * d_K;
+    const fu_i64 o_p = row * d_K;
+    float k_3[32];
+    float k_7[32];
+    float r_4 = (-fu_inff());
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+        const int c = (v * 32 + t) * 8;
+        if (active && c < d_K) {
+            const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+                const float v_scores = fu_get(l_scores, e);
+                const float v_3 = v_scores * c_scale;
+                k_3[v * 8 + e] = v_3;
+                r_4 = fu_maximum(r_4, v_3);
+            }
+        }
+    }
+    // Combine over the threads of the row.
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+    float r_8 = 0.0f;
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+        const int c = (v * 32 + t) * 8;
+        if (active && c < d_K) {
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+                const float v_3 = k_3[v * 8 + e];
+                const float v_6 = v_3 - r_4;
+                const float v_7 = fu_exp(v_6);
+                k_7[v * 8 + e] = v_7;
+                r_8 = r_8 + v_7;
+            }
+        }
+    }
+    // Combine over the threads of the row.
+    r_8 = r_8 + fu_shfl_xor(r_8, 16);
+    r_8 = r_8 + fu_shfl_xor(r_8, 8);
+    r_8 = r_8 + fu_shfl_xor(r_8, 4);
+    r_8 = r_8 + fu_shfl_xor(r_8, 2);
+    r_8 = r_8 + fu_shfl_xor(r_8, 1);
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+        const int c = (v * 32 + t) * 8;
+        if (active && c < d_K) {
+            fu_vec<fu_bf16, 8> s_p;
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+                const float v_7 = k_7[v * 8 + e];
+                const float v_p = v_7 / r_8;
+                fu_set(s_p, e, v_p);
+            }
+            fu_vstore<8>(p_p, o_p + c, s_p);
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(128, 4)
+fu_attention_softmax_v1_k0(
+    const fu_bf16 *FU_RESTRICT p_scores,
+    fu_bf16 *FU_RESTRICT p_p,
+    const float c_scale,
+    const fu_i64 m_0,
+    const fu_i64 d_K)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const fu_i64 row0 = fu_i64(fu_bid_x());
+    const fu_i64 o_scores = row0 * d_K;
+    const fu_i64 o_p = row0 * d_K;
+    float k_3[64];
+    float k_7[64];
+    float r_4 = (-fu_inff());
+#pragma unroll
+    for (int v = 0; v < 8; ++v) {
+        const int c = (v * 128 + tid) * 8;
+        if (c < d_K) {
+            const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+                const float v_scores = fu_get(l_scores, e);
+                const float v_3 = v_scores * c_scale;
+                k_3[v * 8 + e] = v_3;
+                r_4 = fu_maximum(r_4, v_3);
+            }
+        }
+    }
+    // Combine over the threads of the row.
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+    if (lane == 0) {
+        fu_sstore<float>(warp * 8, r_4);
+    }
+    fu_barrier();
+    r_4 = fu_sload<float>((lane & 3) * 8);
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+    float r_8 = 0.0f;
+#pragma unroll
+    for (int v = 0; v < 8; ++v) {
+        const int c = (v * 128 + tid) * 8;
+        if (c < d_K) {
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+                const float v_3 = k_3[v * 8 + e];
+                const float v_6 = v_3 - r_4;
+                const float v_7 = fu_exp(v_6);
+                k_7[v * 8 + e] = v_7;
+                r_8 = r_8 + v_7;
+            }
+        }
+    }
+    // Combine over the threads of the row.
+    r_8 = r_8 + fu_shfl_xor(r_8, 16);
+    r_8 = r_8 + fu_shfl_xor(r_8, 8);
+    r_8 = r_8 + fu_shfl_xor(r_8, 4);
+    r_8 = r_8 + fu_shfl_xor(r_8, 2);
+    r_8 = r_8 + fu_shfl_xor(r_8, 1);
+    if (lane == 0) {
+        fu_sstore<float>(warp * 8 + 32, r_8);
+    }
+    fu_barrier();
+    r_8 = fu_sload<float>((lane & 3) * 8 + 32);
+    r_8 = r_8 + fu_shfl_xor(r_8, 2);
+    r_8 = r_8 + fu_shfl_xor(r_8, 1);
+#pragma unroll
+    for (int v = 0; v < 8; ++v) {
+        const int c = (v * 128 + tid) * 8;
+        if (c < d_K) {
+            fu_vec<fu_bf16, 8> s_p;
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+                const float v_7 = k_7[v * 8 + e];
+                const float v_p = v_7 / r_8;
+                fu_set(s_p, e, v_p);
+            }
+            fu_vstore<8>(p_p, o_p + c, s_p);
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(512, 2)
+fu_attention_softmax_v2_k0(
+    const fu_bf16 *FU_RESTRICT p_scores,
+    fu_bf16 *FU_RESTRICT p_p,
+    const float c_scale,
+    const fu_i64 m_0,
+    const fu_i64 d_K)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const fu_i64 row0 = fu_i64(fu_bid_x());
+    const fu_i64 o_scores = row0 * d_K;
+    const fu_i64 o_p = row0 * d_K;
+    float r_4 = (-fu_inff());
+    for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
+#pragma unroll
+        for (int v = 0; v < 2; ++v) {
+            const fu_i64 c = c0 + (v * 512 + tid) * 8;
+            if (c < d_K) {
+                const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_scores = fu_get(l_scores, e);
+                    const float v_3 = v_scores * c_scale;
+                    r_4 = fu_maximum(r_4, v_3);
+                }
+            }
+        }
+    }
+    // Combine over the threads of the row.
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+    if (lane == 0) {
+        fu_sstore<float>(warp * 8, r_4);
+    }
+    fu_barrier();
+    r_4 = fu_sload<float>((lane & 15) * 8);
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+    float r_8 = 0.0f;
+    for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
+#pragma unroll
+        for (int v = 0; v < 2; ++v) {
+            const fu_i64 c = c0 + (v * 512 + tid) * 8;
+            if (c < d_K) {
+                const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_scores = fu_get(l_scores, e);
+                    const float v_3 = v_scores * c_scale;
+                    const float v_6 = v_3 - r_4;
+                    const float v_7 = fu_exp(v_6);
+                    r_8 = r_8 + v_7;
+                }
+            }
+        }
+    }
+    // Combine over the threads of the row.
+    r_8 = r_8 + fu_shfl_xor(r_8, 16);
+    r_8 = r_8 + fu_shfl_xor(r_8, 8);
+    r_8 = r_8 + fu_shfl_xor(r_8, 4);
+    r_8 = r_8 + fu_shfl_xor(r_8, 2);
+    r_8 = r_8 + fu_shfl_xor(r_8, 1);
+    if (lane == 0) {
+        fu_sstore<float>(warp * 8 + 128, r_8);
+    }
+    fu_barrier();
+    r_8 = fu_sload<float>((lane & 15) * 8 + 128);
+    r_8 = r_8 + fu_shfl_xor(r_8, 8);
+    r_8 = r_8 + fu_shfl_xor(r_8, 4);
+    r_8 = r_8 + fu_shfl_xor(r_8, 2);
+    r_8 = r_8 + fu_shfl_xor(r_8, 1);
+    for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
+#pragma unroll
+        for (int v = 0; v < 2; ++v) {
+            const fu_i64 c = c0 + (v * 512 + tid) * 8;
+            if (c < d_K) {
+                const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
+                fu_vec<fu_bf16, 8> s_p;
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_scores = fu_get(l_scores, e);
+                    const float v_3 = v_scores * c_scale;
+                    const float v_6 = v_3 - r_4;
+                    const float v_7 = fu_exp(v_6);
+                    const float v_p = v_7 / r_8;
+                    fu_set(s_p, e, v_p);
+                }
+                fu_vstore<8>(p_p, o_p + c, s_p);
+            }
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(256, 4)
+fu_attention_softmax_v3_k0(
+    const fu_bf16 *FU_RESTRICT p_scores,
+    fu_bf16 *FU_RESTRICT p_p,
+    const float c_scale,
+    const fu_i64 m_0,
+    const fu_i64 d_K)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const fu_i64 row0 = fu_i64(fu_bid_x());
+    const fu_i64 o_scores = row0 * d_K;
+    const fu_i64 o_p = row0 * d_K;
+    float k_3[8];
+    float k_7[8];
+    float r_4 = (-fu_inff());
+#pragma unroll
+    for (int v = 0; v < 8; ++v) {
+        const int c = v * 256 + tid;
+        if (c < d_K) {
+            const float v_scores = fu_load(p_scores, o_scores + c);
+            const float v_3 = v_scores * c_scale;
+            k_3[v] = v_3;
+            r_4 = fu_maximum(r_4, v_3);
+        }
+    }
+    // Combine over the threads of the row.
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+    if (lane == 0) {
+        fu_sstore<float>(warp * 8, r_4);
+    }
+    fu_barrier();
+    r_4 = fu_sload<float>((lane & 7) * 8);
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+    float r_8 = 0.0f;
+#pragma unroll
+    for (int v = 0; v < 8; ++v) {
+        const int c = v * 256 + tid;
+        if (c < d_K) {
+            const float v_3 = k_3[v];
+            const float v_6 = v_3 - r_4;
+            const float v_7 = fu_exp(v_6);
+            k_7[v] = v_7;
+            r_8 = r_8 + v_7;
+        }
+    }
+    // Combine over the threads of the row.
+    r_8 = r_8 + fu_shfl_xor(r_8, 16);
+    r_8 = r_8 + fu_shfl_xor(r_8, 8);
+    r_8 = r_8 + fu_shfl_xor(r_8, 4);
+    r_8 = r_8 + fu_shfl_xor(r_8, 2);
+    r_8 = r_8 + fu_shfl_xor(r_8, 1);
+    if (lane == 0) {
+        fu_sstore<float>(warp * 8 + 64, r_8);
+    }
+    fu_barrier();
+    r_8 = fu_sload<float>((lane & 7) * 8 + 64);
+    r_8 = r_8 + fu_shfl_xor(r_8, 4);
+    r_8 = r_8 + fu_shfl_xor(r_8, 2);
+    r_8 = r_8 + fu_shfl_xor(r_8, 1);
+#pragma unroll
+    for (int v = 0; v < 8; ++v) {
+        const int c = v * 256 + tid;
+        if (c < d_K) {
+            const float v_7 = k_7[v];
+            const float v_p = v_7 / r_8;
+            fu_store(p_p, o_p + c, v_p);
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(512, 2)
+fu_attention_softmax_v4_k0(
+    const fu_bf16 *FU_RESTRICT p_scores,
+    fu_bf16 *FU_RESTRICT p_p,
+    const float c_scale,
+    const fu_i64 m_0,
+    const fu_i64 d_K)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const fu_i64 row0 = fu_i64(fu_bid_x());
+    const fu_i64 o_scores = row0 * d_K;
+    const fu_i64 o_p = row0 * d_K;
+    float r_4 = (-fu_inff());
+    for (fu_i64 c0 = 0; c0 < d_K; c0 += 2048) {
+#pragma unroll
+        for (int v = 0; v < 4; ++v) {
+            const fu_i64 c = c0 + (v * 512 + tid);
+            if (c < d_K) {
+                const float v_scores = fu_load(p_scores, o_scores + c);
+                const float v_3 = v_scores * c_scale;
+                r_4 = fu_maximum(r_4, v_3);
+            }
+        }
+    }
+    // Combine over the threads of the row.
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+    if (lane == 0) {
+        fu_sstore<float>(warp * 8, r_4);
+    }
+    fu_barrier();
+    r_4 = fu_sload<float>((lane & 15) * 8);
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+    float r_8 = 0.0f;
+    for (fu_i64 c0 = 0; c0 < d_K; c0 += 2048) {
+#pragma unroll
+        for (int v = 0; v < 4; ++v) {
+            const fu_i64 c = c0 + (v * 512 + tid);
+            if (c < d_K) {
+                const float v_scores = fu_load(p_scores, o_scores + c);
+                const float v_3 = v_scores * c_scale;
+                const float v_6 = v_3 - r_4;
+                const float v_7 = fu_exp(v_6);
+                r_8 = r_8 + v_7;
+            }
+        }
+    }
+    // Combine over the threads of the row.
+    r_8 = r_8 + fu_shfl_xor(r_8, 16);
+    r_8 = r_8 + fu_shfl_xor(r_8, 8);
+    r_8 = r_8 + fu_shfl_xor(r_8, 4);
+    r_8 = r_8 + fu_shfl_xor(r_8, 2);
+    r_8 = r_8 + fu_shfl_xor(r_8, 1);
+    if (lane == 0) {
+        fu_sstore<float>(warp * 8 + 128, r_8);
+    }
+    fu_barrier();
+    r_8 = fu_sload<float>((lane & 15) * 8 + 128);
+    r_8 = r_8 + fu_shfl_xor(r_8, 8);
+    r_8 = r_8 + fu_shfl_xor(r_8, 4);
+    r_8 = r_8 + fu_shfl_xor(r_8, 2);
+    r_8 = r_8 + fu_shfl_xor(r_8, 1);
+    for (fu_i64 c0 = 0; c0 < d_K; c0 += 2048) {
+#pragma unroll
+        for (int v = 0; v < 4; ++v) {
+            const fu_i64 c = c0 + (v * 512 + tid);
+            if (c < d_K) {
+                const float v_scores = fu_load(p_scores, o_scores + c);
+                const float v_3 = v_scores * c_scale;
+                const float v_6 = v_3 - r_4;
+                const float v_7 = fu_exp(v_6);
+                const float v_p = v_7 / r_8;
+                fu_store(p_p, o_p + c, v_p);
+            }
+        }
+    }
+}
+
+#ifdef FU_EMULATE
+FU_KERNEL(fu_attention_softmax_v0_k0)
+FU_KERNEL(fu_attention_softmax_v1_k0)
+FU_KERNEL(fu_attention_softmax_v2_k0)
+FU_KERNEL(fu_attention_softmax_v3_k0)
+FU_KERNEL(fu_attention_softmax_v4_k0)
+#endif
