@@ -8,6 +8,11 @@ set -euo pipefail
 
 fusec=$(realpath "$1") dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+# Where there is no toolkit NVRTC lies in the project's virtual environment.
+venv=$(realpath "$2/../..")/.venv
+if [ -z "${VIRTUAL_ENV:-}" ] && [ -d "$venv" ]; then
+    export VIRTUAL_ENV=$venv
+fi
 cp -r "$2/." "$dir"
 cd "$dir"
 passed=0 failed=0
