@@ -94,8 +94,9 @@ stretch_back(struct build *b, const struct value *v, const struct value *x,
              const struct reduce_args *ra)
 {
     struct shape s = build_shape(b, x);
-    struct node n = {.op = OP_BROADCAST, .rank = s.rank, .n_args = 1};
+    struct node n = {.op = OP_UNSQUEEZE, .rank = s.rank, .n_args = 1};
     int from = 0;
+    int64_t extent;
 
     if (v->kind == V_POISON || ra->axes.n == 0)
         return *v;
@@ -103,7 +104,12 @@ stretch_back(struct build *b, const struct value *v, const struct value *x,
         n.dims[d] = s.dims[d];
         n.map[d] = ra->axes.on[d] ? NO_DIM : from;
         from += !ra->axes.on[d] || ra->keepdim;
+        /* Over axes of extent 1 nothing stretches. */
+        if (ra->axes.on[d] && !(sym_is_int(s.dims[d], &extent) && extent == 1))
+            n.op = OP_BROADCAST;
     }
+    if (n.op == OP_UNSQUEEZE && ra->keepdim)
+        return *v;
     n.dtype = graph_node(b->graph, v->node)->dtype;
     n.args = &v->node;
     return build_emit(b, &n, s.stretch, v->span);
