@@ -19,10 +19,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* What is compiled stays loaded until the file is done: lines that bind nothing
+ * share their libraries. */
+struct library {
+    const char *text;
+    struct emulated emu;
+};
+
+struct libraries {
+    struct arena *arena;
+    const char *const *compiler;
+    VEC(struct library *) all;
+};
+
 struct test_case {
     struct arena *arena;
     const char *path;
-    const char *const *compiler;
+    struct libraries *libraries;
     struct setting settings[MAX_SETTINGS];
     uint32_t n_settings;
     struct binding bindings[MAX_SETTINGS];
@@ -103,7 +116,8 @@ has_in_place(const struct graph *g)
     return false;
 }
 
-/* Random inputs, then small integers, for which f32 is exact. */
+/* Random inputs, or those that the line asks for; then small integers, for
+ * which f32 is exact. */
 static bool
 run_all(struct test_case *t, struct run *r)
 {
@@ -124,6 +138,24 @@ run_all(struct test_case *t, struct run *r)
     return exec_prepare(r, &ints) && run_variants(t, r) && ok;
 }
 
+/* The library of this text, which is made when it is new; NULL after a message.
+ */
+static const struct emulated *
+library_of(struct libraries *l, const char *text)
+{
+    struct library *lib;
+
+    for (uint32_t i = 0; i < l->all.n; i++)
+        if (strcmp(l->all.v[i]->text, text) == 0)
+            return &l->all.v[i]->emu;
+    lib = NEW(l->arena, struct library);
+    lib->text = arena_strdup(l->arena, text);
+    if (!exec_build(l->arena, l->compiler, text, &lib->emu))
+        return NULL;
+    VEC_PUSH(l->arena, &l->all, lib);
+    return &lib->emu;
+}
+
 static bool
 compile_and_run(struct test_case *t, const struct graph *g)
 {
@@ -133,20 +165,14 @@ compile_and_run(struct test_case *t, const struct graph *g)
     struct lowered *low = lower_fusion(t->arena, f, exec_plans(t->arena, f));
     const struct lowered *const all[1] = {low};
     const char *text = codegen_cuda(t->arena, all, 1, &opt);
-    struct emulated emu;
     struct run r = {.arena = t->arena,
                     .resolved = g,
                     .low = low,
-                    .emu = &emu,
+                    .emu = library_of(t->libraries, text),
                     .settings = t->settings,
                     .n_settings = t->n_settings};
-    bool ok;
 
-    if (!exec_build(t->arena, t->compiler, text, &emu))
-        return false;
-    ok = run_all(t, &r);
-    exec_close(&emu);
-    return ok;
+    return r.emu && run_all(t, &r);
 }
 
 static bool
@@ -167,6 +193,7 @@ static unsigned
 run_file(const char *path, const char *const *compiler, unsigned *number)
 {
     struct arena *a = arena_new();
+    struct libraries libraries = {.arena = a, .compiler = compiler};
     unsigned failed = 0;
     size_t len;
     const char *text = io_read(a, path, &len), *base = strrchr(path, '/');
@@ -176,7 +203,7 @@ run_file(const char *path, const char *const *compiler, unsigned *number)
         exit(EXIT_ENVIRONMENT);
     }
     for (const char *at = text; (at = strstr(at, prefix)) != NULL;) {
-        struct test_case t = {.path = path, .compiler = compiler};
+        struct test_case t = {.path = path, .libraries = &libraries};
         size_t n;
         bool ok;
 
@@ -191,6 +218,8 @@ run_file(const char *path, const char *const *compiler, unsigned *number)
         fflush(stdout);
         arena_free(t.arena);
     }
+    for (uint32_t i = 0; i < libraries.all.n; i++)
+        exec_close(&libraries.all.v[i]->emu);
     arena_free(a);
     return failed;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec: generated CUDA, run on the CPU and compared with the interpreter.
  *
- * A case is a .fusion file with lines `# EXEC: M=3 N=17 -DK=8`: values of its
- * dimensions and scalars, and bindings. For each line the file is compiled with
- * every plan that the schedulers offer and with `fallback`, and every variant
- * whose guard holds is run and checked. */
+ * A case is a .fusion file with lines `# EXEC: M=3 N=17 -DK=8 x=normal(2,1)`:
+ * values of its dimensions and scalars, bindings, what tensors are filled with,
+ * and (x.shift=1) how many elements behind an aligned address they start. For
+ * each line the file is compiled with every plan that the schedulers offer and
+ * with `fallback`, and every variant whose guard holds is run and checked. */
 #ifndef FUSEC_TESTS_EXEC_H
 #define FUSEC_TESTS_EXEC_H
 

@@ -60,12 +60,30 @@ memory(struct run *r, int64_t bytes)
     return p;
 }
 
+/* `x.shift=3` on the line: x starts 3 elements behind an aligned address. */
+static int64_t
+shift_of(struct run *r, const char *name)
+{
+    const char *text = setting(r, arena_printf(r->arena, "%s.shift", name));
+
+    return text ? strtoll(text, NULL, 10) : 0;
+}
+
+static void
+place_tensor(struct run *r, struct tensor *t, const char *name)
+{
+    int64_t bytes = dtype_info[t->dtype].bytes, shift = shift_of(r, name);
+    int64_t extent;
+
+    if (!tensor_extent(t, &extent))
+        BUG("a tensor that is too large");
+    t->data = (char *)memory(r, (extent + shift) * bytes) + shift * bytes;
+}
+
 static void
 shape_tensor(struct run *r, struct tensor *t, enum dtype dtype, int rank,
              const struct sym *const *dims, const struct sym *const *strides)
 {
-    int64_t extent;
-
     *t = (struct tensor){.dtype = dtype, .rank = rank};
     for (int d = 0; d < rank; d++)
         t->shape[d] = size_of(r, dims[d]);
@@ -74,9 +92,6 @@ shape_tensor(struct run *r, struct tensor *t, enum dtype dtype, int rank,
             t->strides[d] = size_of(r, strides[d]);
     else
         tensor_row_major(t);
-    if (!tensor_extent(t, &extent))
-        BUG("a tensor that is too large");
-    t->data = memory(r, extent * (int64_t)dtype_info[dtype].bytes);
 }
 
 static void
@@ -100,11 +115,28 @@ set_scalar(struct run *r, uint32_t i)
     eval_bind_scalar(r->eval, i, &r->scalars[i]);
 }
 
+/* What a tensor is filled with: integers as the line says, integers when all
+ * are, whatever else the line says, or what its type usually gets. */
+static struct input_spec
+spec_of(struct run *r, const struct param *p, const struct input_spec *all)
+{
+    const char *text = setting(r, p->name);
+    struct input_spec own;
+
+    if (text && !input_spec_parse(text, &own)) {
+        fprintf(stderr, "'%s' is no kind of input\n", text);
+        exit(EXIT_USAGE);
+    }
+    if (text && (!all || own.kind == INPUT_INTS))
+        return own;
+    return all && p->dtype != DT_BOOL ? *all : input_spec_default(p->dtype);
+}
+
 static void
-set_param(struct run *r, uint32_t i, const struct input_spec *spec)
+set_param(struct run *r, uint32_t i, const struct input_spec *all)
 {
     const struct param *p = &r->resolved->params[i];
-    struct input_spec of_type = input_spec_default(p->dtype);
+    struct input_spec spec;
 
     if (p->kind == PARAM_DIM) {
         r->scalars[i] = (uint64_t)strtoll(setting(r, p->name), NULL, 10);
@@ -114,8 +146,9 @@ set_param(struct run *r, uint32_t i, const struct input_spec *spec)
     } else {
         shape_tensor(r, &r->inputs[i], p->dtype, p->rank, p->dims,
                      p->has_strides ? p->strides : NULL);
-        input_fill(spec && p->dtype != DT_BOOL ? spec : &of_type, &r->inputs[i],
-                   1, input_stream(p->name), 1);
+        place_tensor(r, &r->inputs[i], p->name);
+        spec = spec_of(r, p, all);
+        input_fill(&spec, &r->inputs[i], 1, input_stream(p->name), 1);
         eval_bind_tensor(r->eval, i, &r->inputs[i]);
     }
 }
@@ -138,6 +171,7 @@ exec_prepare(struct run *r, const struct input_spec *spec)
 
         shape_tensor(r, &r->outputs[i], x->dtype, x->rank, x->dims,
                      x->has_strides ? x->strides : NULL);
+        place_tensor(r, &r->outputs[i], x->name);
     }
     if (!eval_run(r->eval, &why)) {
         fprintf(stderr, "interpreter: %s\n", buf_str(&why));
@@ -158,6 +192,17 @@ find_tensor(struct run *r, const char *name)
         if (strcmp(r->resolved->results[i].name, name) == 0)
             return &r->outputs[i];
     return NULL;
+}
+
+/* The largest power of two, up to ALIGN, that divides the address. */
+static int64_t
+alignment(const void *p)
+{
+    int64_t v = ALIGN;
+
+    while ((uintptr_t)p % (uintptr_t)v)
+        v /= 2;
+    return v;
 }
 
 /* What an expression names, as its value: expr_var's index is into these. */
@@ -184,7 +229,7 @@ resolve(void *data, const char *name, const char *member, uint32_t dim,
     else if (member && strcmp(member, "stride") == 0)
         v = t->strides[dim];
     else if (member)
-        v = ALIGN;
+        v = alignment(t->data);
     assert(n->n < ARRAY_LEN(n->value));
     *ret = (struct expr_var){.kind = EV_DIM, .index = n->n};
     n->value[n->n++] = v;
