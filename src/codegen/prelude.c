@@ -228,7 +228,8 @@ read_code(struct reader *r, const char *line, size_t n)
     for (size_t i = 0; i < n; i++)
         r->depth += (line[i] == '{') - (line[i] == '}');
     if (r->depth == 0 && r->conditions == 0 &&
-        (line[n - 1] == '}' || line[n - 1] == ';' || starts(line, "#define")))
+        (line[n - 1] == '}' || line[n - 1] == ';' ||
+         (line[n - 1] != '\\' && starts(buf_str(&r->code), "#define"))))
         end_piece(r);
 }
 
