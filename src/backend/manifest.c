@@ -20,6 +20,15 @@
 
 enum { WORKSPACE_ALIGN = 256 };
 
+/* --- memory -------------------------------------------------------------- */
+
+/* A tree lacks nothing afterwards: jansson never sees memory fail. */
+static void
+use_own_memory(void)
+{
+    json_set_alloc_funcs(memory_take, memory_return);
+}
+
 /* --- small makers -------------------------------------------------------- */
 
 static void
@@ -527,8 +536,11 @@ dump(struct arena *a, json_t *root, size_t digits)
 const char *
 manifest_print(struct arena *a, const struct manifest *m)
 {
-    json_t *root = json_object(), *fusions = json_array();
+    json_t *root, *fusions;
 
+    use_own_memory();
+    root = json_object();
+    fusions = json_array();
     put_count(root, "manifest_version", 1);
     put_string(root, "fusec", m->version);
     put_string(root, "device", m->device_name);
@@ -548,8 +560,10 @@ static json_t *
 load(struct arena *a, const char *text, size_t len, const char **ret_why)
 {
     json_error_t error;
-    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+    json_t *root;
 
+    use_own_memory();
+    root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
         *ret_why = arena_printf(a, "line %d: %s", error.line, error.text);
         return NULL;

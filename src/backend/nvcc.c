@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -40,6 +41,8 @@ run_child(const char *folder, char *const *argv)
 {
     int fd;
 
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     if (chdir(folder) != 0)
         _exit(126);
     fd = open("log", O_WRONLY | O_CREAT | O_TRUNC, 0666);

@@ -24,13 +24,6 @@ struct arena {
     size_t next_size;
 };
 
-static ATTR_NORETURN void
-out_of_memory(void)
-{
-    fputs("fusec: error: out of memory\n", stderr);
-    exit(EXIT_ENVIRONMENT);
-}
-
 static size_t
 round_up(size_t size)
 {

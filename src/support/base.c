@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 void
 bug_at(const char *file, int line, const char *fmt, ...)
@@ -19,4 +20,31 @@ bug_at(const char *file, int line, const char *fmt, ...)
     va_end(ap);
     fputs("; please report it with the input\n", stderr);
     abort();
+}
+
+void
+out_of_memory(void)
+{
+    static const char text[] = "fusec: error: out of memory\n";
+
+    /* Not by way of stdio, which may want memory. */
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+        _exit(EXIT_ENVIRONMENT);
+    _exit(EXIT_ENVIRONMENT);
+}
+
+void *
+memory_take(size_t size)
+{
+    void *p = malloc(MAX(size, (size_t)1));
+
+    if (!p)
+        out_of_memory();
+    return p;
+}
+
+void
+memory_return(void *p)
+{
+    free(p);
 }

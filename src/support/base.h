@@ -25,6 +25,12 @@
 void bug_at(const char *file, int line, const char *fmt, ...)
     ATTR_PRINTF(3, 4) ATTR_NORETURN;
 
+/* Memory that isn't there ends the run, with EXIT_ENVIRONMENT. */
+void out_of_memory(void) ATTR_NORETURN;
+/* For libraries that bring no arena. */
+void *memory_take(size_t size);
+void memory_return(void *p);
+
 /* Exit statuses of every program of the project. */
 enum {
     EXIT_OK = 0,

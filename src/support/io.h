@@ -23,6 +23,10 @@ struct io_output {
 int io_write_all(struct arena *a, const struct io_output *outs, size_t n,
                  bool keep_time);
 
+/* Standard files that are closed get a descriptor that can only fail, so that
+ * no output of ours is opened under their number. Call it first. */
+void io_open_standard_files(void);
+
 /* The first NAME on $PATH that can be run, its links followed, or NULL. */
 const char *io_find_program(struct arena *a, const char *name);
 

@@ -72,15 +72,19 @@ module_read(const char *path, struct manifest *ret, const struct message *msg)
 {
     size_t len;
     char *text = module_read_file(path, &len), why[256];
-    bool ok;
+    bool ok, no_memory;
 
     if (!text)
-        return message_set(msg, FUSEC_BAD_FILE, "cannot read '%s': %s", path,
-                           strerror(errno));
+        return message_set(msg,
+                           errno == ENOMEM ? FUSEC_NO_MEMORY : FUSEC_BAD_FILE,
+                           "cannot read '%s': %s", path, strerror(errno));
+    errno = 0;
     ok = manifest_parse(text, len, ret, why, sizeof(why));
+    no_memory = !ok && errno == ENOMEM;
     free(text);
     if (!ok)
-        return message_set(msg, FUSEC_BAD_FILE, "'%s': %s", path, why);
+        return message_set(msg, no_memory ? FUSEC_NO_MEMORY : FUSEC_BAD_FILE,
+                           "'%s': %s", path, no_memory ? "out of memory" : why);
     return FUSEC_OK;
 }
 

@@ -5,10 +5,12 @@
 
 #include "tools/run/run.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 #include "support/arena.h"
 #include "support/buf.h"
+#include "support/io.h"
 #include "tools/launch/module.h"
 
 static int
@@ -72,6 +74,8 @@ main(int argc, char **argv)
     struct message msg = {text, sizeof(text)};
     int status;
 
+    io_open_standard_files();
+    signal(SIGPIPE, SIG_IGN);
     buf_init(&why, a);
     if (!options_parse(&o, a, argc, argv, &why)) {
         complain(buf_str(&why), EXIT_USAGE);
