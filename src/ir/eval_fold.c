@@ -2,13 +2,18 @@
 /* A sum of n terms known to within e_i is known to within
  *     sum e_i + (8 + sqrt(n)/8) u sum |term|
  * whatever the order of its additions; exactly, when all terms are exact
- * integers and sum |term| is a number below which all integers are. An extreme
+ * integers and sum |term| is a number below which all integers are. Where a
+ * partial sum may overflow in one order and not in another, the sum is
+ * undecided; likewise a product, of which the factors above 1 and those below
+ * are followed apart: every partial product lies between the two. An extreme
  * lies between the extremes of the lower and of the upper ends. */
 #include "support/base.h"
 
 #include "ir/eval_fold.h"
 
 #include "ir/op_ref.h"
+
+#include <float.h>
 
 static struct array *
 array_new(struct arena *a, enum dtype t, int64_t n)
@@ -68,11 +73,18 @@ is_whole(double x)
 
 /* --- Sums and products ---------------------------------------------------- */
 
+/* Infinities and NaN decide a sum by their class alone. */
+static double
+finite_size(double x)
+{
+    return fabs(x) <= DBL_MAX ? fabs(x) : 0;
+}
+
 static void
 sum_absorb(struct acc *a, double x, double e)
 {
     a->f += x;
-    a->size += fabs(x);
+    a->size += finite_size(x);
     a->err += e;
     a->inexact = a->inexact || e != 0 || !is_whole(x);
     a->n++;
@@ -82,25 +94,43 @@ static void
 sum_absorb_long(struct acc *a, long double x, double e)
 {
     a->l += x;
-    a->size += (double)fabsl(x);
+    a->size += finite_size((double)x);
     a->err += e;
     a->inexact |= e != 0 || x != rintl(x);
     a->n++;
 }
 
+/* Times x +- e. An infinite product is sure when no sign and no zero is in
+ * doubt. */
+static void
+product_times(const struct fold *j, struct acc *a, long double x, double e)
+{
+    long double p = a->l * x;
+    double u = unit_roundoff(j->type), size = (double)fabsl(x);
+    double before = (double)fabsl(a->l);
+    bool doubt = (e > 0 && e >= size) || (a->err > 0 && a->err >= before);
+
+    a->inexact |= e != 0 || x != rintl(x);
+    a->inexact |= fabsl(p) > 1 / (long double)u;
+    if (!isfinite(p))
+        a->err = doubt ? (double)INFINITY : 0;
+    else
+        a->err = a->err * size + e * before + a->err * e +
+                 (a->inexact ? 2 * u * (double)fabsl(p) : 0);
+    a->l = p;
+    a->f = (double)p;
+}
+
 static void
 product_absorb(const struct fold *j, struct acc *a, long double x, double e)
 {
-    long double p = a->l * x;
-    double u = unit_roundoff(j->type);
+    double size = (double)fabsl(x);
 
-    a->inexact |= e != 0 || x != rintl(x);
-    a->err = a->err * (double)fabsl(x) + e * (double)fabsl(a->l) + a->err * e;
-    a->inexact |= fabsl(p) > 1 / (long double)u;
-    if (a->inexact)
-        a->err += 2 * u * (double)fabsl(p);
-    a->l = p;
-    a->f = (double)p;
+    product_times(j, a, x, e);
+    if (size > 1 && size <= DBL_MAX)
+        a->hi *= size;
+    else if (size > 0 && size < 1)
+        a->lo *= size;
     a->n++;
 }
 
@@ -319,31 +349,82 @@ fold_merge(const struct fold *j, struct acc *a, const struct acc *b)
         merge_sum(a, b);
     } else if (j->is_product) {
         bool inexact = a->inexact || b->inexact;
-        product_absorb(j, a, b->l, b->err);
+        product_times(j, a, b->l, b->err);
         a->inexact |= inexact;
+        a->hi *= b->hi;
+        a->lo *= b->lo;
+        a->n += b->n;
     } else {
         merge_extreme(j, a, b);
     }
 }
 
+/* The greatest finite number, the least normal and the least positive one. */
+static double
+greatest(const struct fold *j)
+{
+    return j->type == DT_F64 ? DBL_MAX : (double)FLT_MAX;
+}
+
+static double
+least_normal(const struct fold *j)
+{
+    return j->type == DT_F64 ? DBL_MIN : (double)FLT_MIN;
+}
+
+static double
+least(const struct fold *j)
+{
+    return least_normal(j) * 2 * unit_roundoff(j->type);
+}
+
+/* Some orders overflow, some give 0 times infinity, some lose digits of small
+ * partial products that large factors bring back. */
+static double
+product_bound(const struct fold *j, const struct acc *a)
+{
+    bool over = a->hi > greatest(j), under = a->lo < least_normal(j);
+    bool infinite = fabsl(a->l) > (long double)greatest(j);
+
+    if ((over && (under || !infinite)) || (under && infinite))
+        return (double)INFINITY;
+    if (under && isfinite(a->l))
+        return a->err + (double)a->n * least(j) * a->hi;
+    return a->err;
+}
+
+static double
+sum_bound(const struct fold *j, const struct acc *a)
+{
+    double u = unit_roundoff(j->type);
+    double f = j->type == DT_F64 ? (double)fabsl(a->l) : fabs(a->f);
+
+    if (a->n <= 1 || (!a->inexact && a->size <= 1 / u))
+        return a->err;
+    /* All of one sign overflow in every order. */
+    if (a->size > greatest(j) && !isnan(f) && f < a->size * (1 - 1e-9))
+        return (double)INFINITY;
+    if (isinf(f) && a->size > greatest(j))
+        return (double)INFINITY;
+    return a->err + (8 + sqrt((double)a->n) / 8) * u * a->size;
+}
+
+static double
+extreme_bound(const struct acc *a)
+{
+    double up = fabs(a->hi - a->f), down = fabs(a->lo - a->f);
+
+    if (!a->inexact || (isnan(a->f) && isnan(a->hi) && isnan(a->lo)))
+        return 0;
+    return isnan(up) || isnan(down) ? (double)INFINITY : fmax(up, down);
+}
+
 static double
 float_bound(const struct fold *j, const struct acc *a)
 {
-    double u = unit_roundoff(j->type);
-
     if (j->is_product)
-        return a->err;
-    if (!j->is_sum && !a->inexact)
-        return 0;
-    if (!j->is_sum) {
-        double up = fabs(a->hi - a->f), down = fabs(a->lo - a->f);
-        if (isnan(a->f) && isnan(a->hi) && isnan(a->lo))
-            return 0;
-        return isnan(up) || isnan(down) ? (double)INFINITY : fmax(up, down);
-    }
-    if (a->n <= 1 || (!a->inexact && a->size <= 1 / u))
-        return a->err;
-    return a->err + (8 + sqrt((double)a->n) / 8) * u * a->size;
+        return product_bound(j, a);
+    return j->is_sum ? sum_bound(j, a) : extreme_bound(a);
 }
 
 void

@@ -10,10 +10,11 @@ struct acc {
     double f;
     long double l;
     int64_t i;
-    double size; /* sums: sum of |term| */
+    double size; /* sums: sum of |term| over the finite ones */
     double err;
     double hi, lo; /* extremes: the greatest and least that the result may be;
-                      arg: the best of the others, all and inexact */
+                      arg: the best of the others, all and inexact; products:
+                      of the factors above 1 and below 1 in size */
     int64_t lo_i, hi_i, n;
     bool inexact; /* some term is no integer or not exact */
     bool undecided;

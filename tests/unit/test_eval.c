@@ -331,6 +331,57 @@ test_reductions_of_nothing(void **state)
     assert_int_equal(eval_result(e, 3, NULL, 0).i[2], -1);
 }
 
+/* Rows of four terms: what their sum and product are, and whether every order
+ * of adding and multiplying them in f32 gives that. */
+static void
+test_special_terms(void **state)
+{
+    enum { ROWS = 9 };
+    const float inf = (float)INFINITY;
+    const float rows[ROWS][4] = {
+        {1, inf, 2, 0.1f},         {inf, -inf, 1, 1},
+        {1, NAN, inf, 1},          {3e38f, 3e38f, -3e38f, 0.1f},
+        {3e38f, 3e38f, 3e38f, 1},  {-3e38f, -3e38f, inf, 1},
+        {1e30f, 1e30f, 1e-30f, 1}, {0.5f, -inf, 2, 3},
+        {1e-30f, 1e-30f, 0.1f, 1},
+    };
+    const double sums[ROWS] = {INFINITY, NAN,  NAN,       0,  INFINITY,
+                               0,        2e30, -INFINITY, 1.1};
+    const bool sum_decided[ROWS] = {true,  true, true, false, true,
+                                    false, true, true, true};
+    const double products[ROWS] = {INFINITY,  -INFINITY, NAN,
+                                   -INFINITY, INFINITY,  INFINITY,
+                                   0,         -INFINITY, 0};
+    const bool product_decided[ROWS] = {true, true,  true, true, true,
+                                        true, false, true, true};
+    struct fixture *f = *state;
+    const int64_t *mn = SHAPE(ROWS, 4), *m = SHAPE(ROWS);
+    struct tensor x = tensor(f, DT_F32, mn);
+    node_id in = input(f, "x", DT_F32, mn);
+    struct eval_values s, p;
+    struct eval *e;
+
+    memcpy(x.data, rows, sizeof(rows));
+    result(f, "s", DT_F32, reduce(f, OP_SUM, DT_F32, m, in, 1));
+    result(f, "p", DT_F32, reduce(f, OP_PROD, DT_F32, m, in, 1));
+    e = run(f, 1, 1, &x);
+    s = eval_result(e, 0, NULL, 0);
+    p = eval_result(e, 1, NULL, 0);
+    for (int i = 0; i < ROWS; i++) {
+        assert_true((s.err[i] < (double)INFINITY) == sum_decided[i]);
+        assert_true((p.err[i] < (double)INFINITY) == product_decided[i]);
+        if (sum_decided[i])
+            assert_true(isnan(sums[i]) ? isnan(s.f[i])
+                        : isinf(sums[i])
+                            ? s.f[i] == sums[i] && s.err[i] == 0
+                            : fabs(s.f[i] - sums[i]) <= 1e-6 * sums[i]);
+        if (product_decided[i])
+            assert_true(isnan(products[i])   ? isnan(p.f[i])
+                        : isinf(products[i]) ? p.f[i] == products[i]
+                                             : p.err[i] < 1e-44);
+    }
+}
+
 /* --- Views ---------------------------------------------------------------- */
 
 /* x[i, j] = 1000 i + j as i32. */
@@ -548,6 +599,7 @@ main(void)
         T(test_integers_are_exact),
         T(test_argmax),
         T(test_reductions_of_nothing),
+        T(test_special_terms),
         T(test_views),
         T(test_joins),
         T(test_cast_bounds),
