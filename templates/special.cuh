@@ -10,9 +10,12 @@ static __device__ __forceinline__ float fu_reciprocal(float x)
     return 1.0f / x;
 }
 
+// The floor of the exact quotient: where rounding has lifted it to an integer
+// the remainder says so. Infinite and zero divisors follow the division.
 static __device__ __forceinline__ float fu_floordiv(float a, float b)
 {
-    return fu_floor(a / b);
+    float q = fu_floor(a / b), r = fu_fma(-q, b, a);
+    return (r < 0 && b > 0) || (r > 0 && b < 0) ? q - 1 : q;
 }
 
 // The remainder with the divisor's sign.
@@ -73,7 +76,8 @@ static __device__ __forceinline__ double fu_reciprocal(double x)
 
 static __device__ __forceinline__ double fu_floordiv(double a, double b)
 {
-    return fu_floor(a / b);
+    double q = fu_floor(a / b), r = fu_fma(-q, b, a);
+    return (r < 0 && b > 0) || (r > 0 && b < 0) ? q - 1 : q;
 }
 
 // The remainder with the divisor's sign.

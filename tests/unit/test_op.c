@@ -277,6 +277,13 @@ test_meanings(void **state)
     assert_true(real(OP_ROUND, 2.5, 0) == 2 && real(OP_ROUND, -3.5, 0) == -4);
     assert_true(real(OP_MOD, -7, 3) == 2 && real(OP_MOD, 7, -3) == -2);
     assert_true(real(OP_FMOD, -7, 3) == -1);
+    /* The floor of the exact quotient, whole though the rounded one is. */
+    assert_true(real(OP_FLOORDIV, 1, (double)0.1f) == 9);
+    assert_true(real(OP_FLOORDIV, 1 - 0x1p-53, 0x1p-60) == 0x1p60 - 0x1p7);
+    assert_true(real(OP_FLOORDIV, 0.3, 0.1) == 2);
+    assert_true(real(OP_FLOORDIV, -1, 1e300) == -1);
+    assert_true(same(real(OP_FLOORDIV, -1, INFINITY), -0.0));
+    assert_true(real(OP_FLOORDIV, -1, 0) == -(double)INFINITY);
     assert_true(real(OP_NEXTAFTER, 1, 2) == 1 + 0x1p-23);
     assert_true(isnan(real(OP_SIGN, NAN, 0)));
     assert_true(real(OP_SIGMOID, -1000, 0) == 0);
