@@ -10,8 +10,8 @@ tools.
 
 COMPILED holds manifests with their .ptx or .cubin (and .cu, for --emulate)
 beside them. `check` runs fusec-run --check on every manifest at every size of a
-table, in parallel; `sanitize` runs small sizes under compute-sanitizer, both
-memcheck and racecheck; `bench` hands over to tests/bench/bench.py, which times
+table, in parallel; `sanitize` runs small sizes under each tool of
+compute-sanitizer; `bench` hands over to tests/bench/bench.py, which times
 them against PyTorch. A table is printed, full logs go to DIR; exit status 1 when
 anything is wrong, 77 when nothing could run.
 """
@@ -35,6 +35,10 @@ SMALL = ["1x1", "0x64", "1x8", "3x1000", "37x1024", "129x4098", "513x768",
 LARGE = ["2048x768", "4096x4096", "8192x8192", "2048x14336", "1024x32768",
          "512x65536", "16384x1026"]
 SANITIZED = ["5x136", "37x1024", "300x2050"]
+
+# What each tool of compute-sanitizer needs to be told.
+TOOLS = {"memcheck": ["--leak-check", "full"], "racecheck": [],
+         "initcheck": [], "synccheck": []}
 
 
 def read_dims(manifest):
@@ -133,9 +137,10 @@ def sanitize(args):
         sys.exit(77)
     sizes = args.sizes.split(",") if args.sizes else SANITIZED
     failed = ran = 0
-    for kind in ("memcheck", "racecheck"):
+    for kind in args.tools.split(","):
         jobs = [(f"{kind} {label}",
-                 [tool, "--tool", kind, "--error-exitcode", "9", *command])
+                 [tool, "--tool", kind, *TOOLS[kind], "--error-exitcode", "9",
+                  *command])
                 for label, command in jobs_of(args, sizes)]
         f, r = run_all(jobs, args, kind)
         failed += f
@@ -158,6 +163,8 @@ def main():
     ap.add_argument("--logs", type=Path)
     ap.add_argument("--only", help="manifests whose name matches this")
     ap.add_argument("--sizes", help="8192x4096,... instead of the table")
+    ap.add_argument("--tools", default=",".join(TOOLS),
+                    help="of compute-sanitizer; all of them otherwise")
     ap.add_argument("--small", action="store_true", help="small sizes only")
     ap.add_argument("--emulate", action="store_true", help="on the CPU")
     ap.add_argument("--jobs", type=int, default=4)
