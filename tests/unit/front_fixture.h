@@ -64,9 +64,11 @@ graph_of(struct fixture *f, const char *text)
 {
     struct module *m = load(f, text);
 
-    if (!m)
+    if (!m) {
         diag_flush(f->d, stderr, &(struct diag_style){.tool = "test"});
-    assert_non_null(m);
+        fail_msg("the program is wrong: %s", text);
+        return NULL;
+    }
     assert_int_equal(m->n_graphs, 1);
     return m->graphs[0];
 }

@@ -174,17 +174,17 @@ test_limits(void **state)
     nested(text, 65);
     assert_refused(text);
     memset(text, '-', 65);
-    strcpy(text + 65, "1");
+    memcpy(text + 65, "1", 2);
     assert_refused(text);
     memset(text, ' ', sizeof(text));
-    strcpy(text + 1023, "1");
+    memcpy(text + 1023, "1", 2);
     assert_value(text, 1);
     memset(text, ' ', sizeof(text));
-    strcpy(text + 1024, "1");
+    memcpy(text + 1024, "1", 2);
     assert_refused(text);
     for (int i = 0; i < 511; i++)
         memcpy(text + 2 * i, "1+", 2);
-    strcpy(text + 1022, "1");
+    memcpy(text + 1022, "1", 2);
     assert_value(text, 512);
 }
 

@@ -39,9 +39,11 @@ load(struct arena *a, const char *text, struct binding *bind)
     struct module *m =
         front_load_text(a, d, "test.fusion", text, strlen(text), &opt);
 
-    if (m == NULL)
+    if (!m) {
         diag_flush(d, stderr, &plain);
-    assert_non_null(m);
+        fail_msg("the program is wrong: %s", text);
+        return NULL;
+    }
     assert_int_equal(m->n_graphs, 1);
     return m->graphs[0];
 }

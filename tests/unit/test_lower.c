@@ -56,8 +56,10 @@ graph_of(const char *text)
     struct front_options o = {0};
     struct module *m = front_load_text(a, d, "test", text, strlen(text), &o);
 
-    if (!m)
+    if (!m) {
         fail_msg("the program is wrong: %s", text);
+        return NULL;
+    }
     return m->graphs[0];
 }
 

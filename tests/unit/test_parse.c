@@ -257,7 +257,7 @@ nesting_has_a_limit(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const char *open = cases[i].open, *close = cases[i].close;
-        unsigned each = strcmp(open, "f([") && strcmp(open, "-(") ? 256 : 128;
+        unsigned each = !strcmp(open, "f([") || !strcmp(open, "-(") ? 128 : 256;
 
         assert_false(
             reports(f, wrap(f, open, close, each), DIAG_NESTING_LIMIT));

@@ -45,8 +45,10 @@ facts_of(const char *text)
     struct module *m =
         front_load_text(arena, diag_new(arena), "test", text, strlen(text), &o);
 
-    if (!m)
+    if (!m) {
         fail_msg("the program is wrong: %s", text);
+        return NULL;
+    }
     return facts_analyse(arena, m->graphs[0]);
 }
 

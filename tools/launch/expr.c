@@ -436,6 +436,7 @@ static bool
 step_eval(const struct expr_step *s, int64_t *stack, int *top,
           expr_value_fn *value, const void *data)
 {
+    assert(*top > 0 || s->code == C_INT || s->code == C_VAR);
     switch ((enum code)s->code) {
     case C_INT:
         stack[(*top)++] = s->value;
@@ -451,6 +452,7 @@ step_eval(const struct expr_step *s, int64_t *stack, int *top,
         stack[*top - 1] = stack[*top - 1] != 0;
         return true;
     default:
+        assert(*top > 1);
         (*top)--;
         return apply((enum code)s->code, stack[*top - 1], stack[*top],
                      &stack[*top - 1]);
@@ -467,6 +469,7 @@ expr_eval(const struct expr *e, expr_value_fn *value, const void *data,
     for (uint32_t i = 0; i < e->n; i++) {
         const struct expr_step *s = &e->steps[i];
         if (s->code == C_AND || s->code == C_OR) {
+            assert(top > 0);
             bool truth = stack[top - 1] != 0;
             if (truth == (s->code == C_OR)) {
                 stack[top - 1] = truth;

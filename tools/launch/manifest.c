@@ -72,6 +72,7 @@ get_string(struct reader *r, const json_t *o, const char *key, const char **ret)
     if (strlen(json_string_value(v)) != json_string_length(v))
         return fail(r, "'%s' holds a NUL", key);
     *ret = json_string_value(v);
+    assert(*ret);
     return true;
 }
 
@@ -213,7 +214,7 @@ static bool
 get_word(struct reader *r, const json_t *o, const char *key,
          const char *const *words, int n, int *ret)
 {
-    const char *s;
+    const char *s = NULL;
 
     if (!get_string(r, o, key, &s))
         return false;
@@ -444,7 +445,7 @@ static bool
 read_arg(struct reader *r, const json_t *o, struct m_arg *a)
 {
     static const char *const kinds[] = {"tensor", "workspace", "i64", "scalar"};
-    const char *name;
+    const char *name = NULL;
     int kind, p;
 
     if (!get_word(r, o, "kind", kinds, ARRAY_LEN(kinds), &kind))
@@ -708,7 +709,7 @@ read_top(struct reader *r, const json_t *o)
 {
     struct manifest *m = r->m;
     const json_t *fusions;
-    int64_t version;
+    int64_t version = 0;
 
     if (!json_is_object(o))
         return fail(r, "not an object");

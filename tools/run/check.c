@@ -280,6 +280,7 @@ run_twice(struct checker *c)
 static bool
 has_reduction(const struct graph *g)
 {
+    assert(g);
     for (node_id i = 0; i < g->n_nodes; i++)
         if (op_info[graph_node(g, i)->op].class == OC_REDUCE)
             return true;
