@@ -66,14 +66,16 @@ static bool
 get_string(struct reader *r, const json_t *o, const char *key, const char **ret)
 {
     const json_t *v = json_object_get(o, key);
+    const char *text = json_string_value(v);
 
-    if (!json_is_string(v))
-        return fail(r, "'%s' is not a string", key);
-    if (strlen(json_string_value(v)) != json_string_length(v))
-        return fail(r, "'%s' holds a NUL", key);
-    *ret = json_string_value(v);
-    assert(*ret);
-    return true;
+    *ret = text;
+    if (!text)
+        fail(r, "'%s' is not a string", key);
+    else if (strlen(text) == json_string_length(v))
+        return true;
+    else
+        fail(r, "'%s' holds a NUL", key);
+    return false;
 }
 
 static bool
