@@ -34,15 +34,18 @@ def rows(text, macro, column):
 
 
 def check_diagnostics(root):
-    # Some messages need a broken disk or an odd host; unit tests make those.
+    # Some messages need a broken disk or an odd host; unit and fault tests make
+    # those.
     seen = "".join(read(p) for p in glob.glob(
         os.path.join(root, "tests/golden/*/*.expect")))
+    seen += "".join(read(p).replace("\\", "") for p in glob.glob(
+        os.path.join(root, "tests/faults/*.py")))
     units = "".join(read(p) for p in glob.glob(
         os.path.join(root, "tests/unit/*.c")))
     for name, line in rows(read(root, "src/support/diags.def"), "DIAG", 1):
         enum = "DIAG_" + line.split(",")[0].strip()
         if f"[{name}]" not in seen and not re.search(rf"\b{enum}\b", units):
-            yield f"diagnostic '{name}' is in no .expect file and no unit test"
+            yield f"diagnostic '{name}' is in no .expect file, fault test or unit test"
 
 
 def check_operations(root):

@@ -85,7 +85,7 @@ def main():
         return 77
     print(f"{'file':36} {'nvrtc ms':>9} {'full':>7} {'text':>7}")
     with tempfile.TemporaryDirectory(prefix="compile-time-") as folder:
-        rows = [measure(opt, found.stdout.strip(), s, folder)
+        rows = [measure(opt, found.stdout.splitlines()[0], s, folder)
                 for s in sources(opt.path)]
     if not rows:
         sys.exit("compile_time: no .fusion file")

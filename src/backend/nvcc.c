@@ -30,7 +30,7 @@ find_nvcc(struct arena *a)
         const char *file = arena_printf(a, "%s/bin/nvcc", home);
 
         if (access(file, X_OK) == 0)
-            return file;
+            return io_follow_links(a, file);
     }
     return io_find_program(a, "nvcc");
 }

@@ -18,6 +18,8 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,10 +50,16 @@ static const char *const entry_names[] = {
 };
 
 enum { NVRTC_SUCCESS = 0, NVRTC_COMPILATION = 6 };
+enum { MAX_ARCHS = 256 };
+/* No text of a sound library is longer. */
+static const size_t text_limit = (size_t)1 << 31;
 
 struct nvrtc {
     const char *path;
     struct entries f;
+    int major, minor;
+    int archs[MAX_ARCHS]; /* 90 for sm_90 */
+    int n_archs;          /* 0: the library doesn't tell */
 };
 
 struct search {
@@ -108,9 +116,41 @@ note_tried(struct search *s, const char *what)
     buf_puts(&s->tried, what);
 }
 
+/* Whether all that the loader maps lies inside the file: it dies of a signal
+ * on a library that was cut short. What is no library at all it says itself. */
+static bool
+is_whole(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    Elf64_Ehdr head;
+    struct stat st;
+    bool whole = true;
+
+    if (!f)
+        return true;
+    if (fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode) &&
+        fread(&head, sizeof(head), 1, f) == 1 &&
+        memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
+        fseek(f, (long)head.e_phoff, SEEK_SET) == 0) {
+        for (int i = 0; i < head.e_phnum && whole; i++) {
+            Elf64_Phdr p;
+
+            whole = fread(&p, sizeof(p), 1, f) == 1 &&
+                    p.p_offset <= (uint64_t)st.st_size &&
+                    p.p_filesz <= (uint64_t)st.st_size - p.p_offset;
+        }
+    }
+    fclose(f);
+    return whole;
+}
+
 static bool
 try_file(struct search *s, const char *path)
 {
+    if (strchr(path, '/') && !is_whole(path)) {
+        note_tried(s, arena_printf(s->arena, "'%s' (cut short)", path));
+        return false;
+    }
     s->lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!s->lib)
         return false;
@@ -169,6 +209,9 @@ try_given(struct search *s, const char *where)
 
     if (stat(where, &st) == 0 && S_ISDIR(st.st_mode))
         return try_folder(s, where) || try_toolkit(s, where);
+    /* A bare name the loader looks up on its own path, not here. */
+    if (!strchr(where, '/') && access(where, F_OK) == 0)
+        where = arena_printf(s->arena, "./%s", where);
     return try_file(s, where);
 }
 
@@ -312,6 +355,25 @@ bind_entries(struct search *s, struct entries *f)
     return true;
 }
 
+/* A library before 11.2 can't say what it supports. */
+static void
+ask_archs(struct search *s, struct nvrtc *n)
+{
+    int (*count)(int *), (*list)(int *);
+    void *symbols[2] = {dlsym(s->lib, "nvrtcGetNumSupportedArchs"),
+                        dlsym(s->lib, "nvrtcGetSupportedArchs")};
+    int many = 0;
+
+    if (!symbols[0] || !symbols[1])
+        return;
+    memcpy(&count, &symbols[0], sizeof(count));
+    memcpy(&list, &symbols[1], sizeof(list));
+    if (count(&many) != NVRTC_SUCCESS || many < 1 || many > MAX_ARCHS)
+        return;
+    if (list(n->archs) == NVRTC_SUCCESS)
+        n->n_archs = many;
+}
+
 struct nvrtc *
 nvrtc_load(struct arena *a, const char *where, const char **ret_why)
 {
@@ -321,25 +383,46 @@ nvrtc_load(struct arena *a, const char *where, const char **ret_why)
     buf_init(&s.tried, a);
     if (find_library(&s, where) && bind_entries(&s, &n->f)) {
         n->path = s.found;
+        n->f.version(&n->major, &n->minor);
+        ask_archs(&s, n);
         return n;
     }
     *ret_why = arena_printf(a, "looked in %s", buf_str(&s.tried));
     return NULL;
 }
 
-const char *
-nvrtc_path(const struct nvrtc *n)
+static void
+print_archs(struct buf *b, const struct nvrtc *n)
 {
-    return n->path;
+    for (int i = 0; i < n->n_archs; i++)
+        buf_printf(b, "%s sm_%d", i ? "," : "", n->archs[i]);
+}
+
+void
+nvrtc_describe(const struct nvrtc *n, struct buf *b)
+{
+    buf_printf(b, "%s\nversion %d.%d\n", n->path, n->major, n->minor);
+    if (!n->n_archs)
+        return;
+    buf_puts(b, "architectures");
+    print_archs(b, n);
+    buf_putc(b, '\n');
 }
 
 /* --- compiling ----------------------------------------------------------- */
 
-enum { MAX_OPTIONS = 8 };
+enum { MAX_OPTIONS = 9 };
+
+/* From 12.9 on NVRTC keeps what it compiled, and has no log of what it kept. */
+static bool
+has_cache(const struct nvrtc *n)
+{
+    return n->major > 12 || (n->major == 12 && n->minor >= 9);
+}
 
 static int
-set_options(struct arena *a, const struct cuda_request *req,
-            const char *ret[MAX_OPTIONS])
+set_options(struct arena *a, const struct nvrtc *lib,
+            const struct cuda_request *req, const char *ret[MAX_OPTIONS])
 {
     int n = 0;
 
@@ -347,6 +430,8 @@ set_options(struct arena *a, const struct cuda_request *req,
     ret[n++] = "--ptxas-options=-v";
     ret[n++] = "--std=c++17";
     ret[n++] = "--disable-warnings"; /* of functions a text does not use */
+    if (has_cache(lib))
+        ret[n++] = "--no-cache";
     if (req->fast_math)
         ret[n++] = "--use_fast_math";
     if (req->no_fmad)
@@ -364,24 +449,74 @@ fetch(struct arena *a, int (*size)(nvrtc_program, size_t *),
 {
     char *data;
 
-    if (size(p, ret_len) != NVRTC_SUCCESS)
+    *ret_len = 0;
+    if (size(p, ret_len) != NVRTC_SUCCESS || *ret_len > text_limit)
         return NULL;
     data = arena_alloc(a, *ret_len + 1);
     return get(p, data) == NVRTC_SUCCESS ? data : NULL;
 }
 
-static bool
+/* NULL, or what is missing. */
+static const char *
 fetch_all(struct arena *a, const struct entries *f, nvrtc_program p,
           struct cuda_result *ret)
 {
     ret->ptx = fetch(a, f->ptx_size, f->ptx, p, &ret->ptx_len);
     ret->cubin = fetch(a, f->cubin_size, f->cubin, p, &ret->cubin_len);
-    if (!ret->ptx || !ret->cubin)
-        return false;
+    if (!ret->ptx)
+        ret->ptx_len = 0;
     /* NVRTC counts the terminating NUL of the PTX; files don't hold it. */
     while (ret->ptx_len && ret->ptx[ret->ptx_len - 1] == '\0')
         ret->ptx_len--;
-    return true;
+    if (!ret->ptx_len)
+        return "it returned no PTX";
+    return ret->cubin && ret->cubin_len ? NULL : "it returned no cubin";
+}
+
+/* An architecture that the library names as unknown makes a poor message. */
+static bool
+check_arch(struct arena *a, const struct nvrtc *n, int arch,
+           const char **ret_why)
+{
+    struct buf b;
+
+    for (int i = 0; i < n->n_archs; i++) {
+        if (n->archs[i] == arch)
+            return true;
+    }
+    if (!n->n_archs)
+        return true;
+    buf_init(&b, a);
+    buf_printf(&b, "NVRTC %d.%d ('%s') does not know sm_%d; it knows", n->major,
+               n->minor, n->path, arch);
+    print_archs(&b, n);
+    *ret_why = buf_str(&b);
+    return false;
+}
+
+/* NULL, or why there is no result and no refusal either. */
+static const char *
+run(struct arena *a, const struct nvrtc *n, const struct cuda_request *req,
+    struct cuda_result *ret)
+{
+    const struct entries *f = &n->f;
+    const char *options[MAX_OPTIONS], *why = NULL;
+    int n_options = set_options(a, n, req, options);
+    nvrtc_program p = NULL;
+    size_t log_len;
+    int status = f->create(&p, req->text, req->name, 0, NULL, NULL);
+
+    if (status == NVRTC_SUCCESS) {
+        status = f->compile(p, n_options, options);
+        ret->log = fetch(a, f->log_size, f->log, p, &log_len);
+        if (status == NVRTC_SUCCESS)
+            why = fetch_all(a, f, p, ret);
+        f->destroy(&p);
+    }
+    ret->ok = status == NVRTC_SUCCESS && !why;
+    if (status != NVRTC_SUCCESS && status != NVRTC_COMPILATION)
+        why = f->error(status);
+    return why;
 }
 
 bool
@@ -389,28 +524,19 @@ nvrtc_compile(struct arena *a, const struct nvrtc *n,
               const struct cuda_request *req, struct cuda_result *ret,
               const char **ret_why)
 {
-    const struct entries *f = &n->f;
-    const char *options[MAX_OPTIONS];
-    int n_options = set_options(a, req, options);
-    nvrtc_program p;
-    size_t log_len;
-    int status, major = 0, minor = 0;
+    const char *why;
 
     *ret = (struct cuda_result){.compiler = "nvrtc"};
-    status = f->create(&p, req->text, req->name, 0, NULL, NULL);
-    if (status == NVRTC_SUCCESS) {
-        status = f->compile(p, n_options, options);
-        ret->log = fetch(a, f->log_size, f->log, p, &log_len);
-        ret->ok = status == NVRTC_SUCCESS && fetch_all(a, f, p, ret);
-        f->destroy(&p);
-    }
+    if (!check_arch(a, n, req->arch, ret_why))
+        return false;
+    why = run(a, n, req, ret);
     if (!ret->log)
         ret->log = "";
-    f->version(&major, &minor);
-    ret->version = report_version(a, ret->ptx, ret->ptx_len, major, minor);
-    if (ret->ok || status == NVRTC_COMPILATION)
+    ret->version =
+        report_version(a, ret->ptx, ret->ptx_len, n->major, n->minor);
+    if (!why)
         return true;
-    *ret_why = arena_printf(a, "%s: %s%s%s", n->path, f->error(status),
-                            *ret->log ? ": " : "", ret->log);
+    *ret_why = arena_printf(a, "NVRTC %d.%d ('%s'): %s%s%s", n->major, n->minor,
+                            n->path, why, *ret->log ? ": " : "", ret->log);
     return false;
 }

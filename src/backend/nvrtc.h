@@ -6,6 +6,7 @@
 
 #include "backend/compile.h"
 
+struct buf;
 struct nvrtc;
 
 /* Searches, in this order: WHERE (--nvrtc: the library or a folder that holds
@@ -15,8 +16,9 @@ struct nvrtc;
  * where it was looked for. */
 struct nvrtc *nvrtc_load(struct arena *a, const char *where,
                          const char **ret_why);
-/* The file that was loaded, for --print-nvrtc. */
-const char *nvrtc_path(const struct nvrtc *n);
+/* The file that was loaded, its version and the architectures it knows, a line
+ * each, for --print-nvrtc. */
+void nvrtc_describe(const struct nvrtc *n, struct buf *b);
 /* False when NVRTC itself fails: *ret_why. A refused text is ret->ok == false.
  */
 bool nvrtc_compile(struct arena *a, const struct nvrtc *n,

@@ -17,6 +17,8 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
+#include <stdlib.h>
+
 /* What the range reduction of sin, cos and tan may keep on the stack. */
 enum { MAX_TRIES = 4, RANGE_REDUCTION_BYTES = 64, MAX_LOG_LINES = 60 };
 
@@ -43,6 +45,14 @@ generate(struct pipeline *p)
 }
 
 /* --- compiling ----------------------------------------------------------- */
+
+static const char *
+compiler_name(const struct pipeline *p)
+{
+    return arena_printf(p->arena, "%s %s",
+                        p->options->use_nvcc ? "nvcc" : "NVRTC",
+                        p->result.version);
+}
 
 static bool
 run_nvrtc(struct pipeline *p, const struct cuda_request *req,
@@ -86,6 +96,35 @@ refused(struct pipeline *p)
     return false;
 }
 
+/* True when version A, "8.10", comes after B, "8.9". */
+static bool
+is_newer(const char *a, const char *b)
+{
+    char *a_end, *b_end;
+    unsigned long a_major = strtoul(a, &a_end, 10);
+    unsigned long b_major = strtoul(b, &b_end, 10);
+
+    if (a_major != b_major)
+        return a_major > b_major;
+    return *a_end && *b_end &&
+           strtoul(a_end + 1, NULL, 10) > strtoul(b_end + 1, NULL, 10);
+}
+
+static bool
+check_ptx_version(const struct pipeline *p)
+{
+    const char *most = p->options->max_ptx, *isa;
+
+    if (!most || !p->options->emit[ART_PTX])
+        return true;
+    isa = report_ptx_isa(p->arena, p->result.ptx, p->result.ptx_len);
+    if (!is_newer(isa, most))
+        return true;
+    diag_report(p->diag, DIAG_PTX_TOO_NEW, nowhere, compiler_name(p), isa,
+                most);
+    return false;
+}
+
 static bool
 compile(struct pipeline *p, struct nvrtc **library)
 {
@@ -113,11 +152,9 @@ compile(struct pipeline *p, struct nvrtc **library)
     if (!p->result.ok)
         return refused(p);
     p->compiled = true;
-    if (report_parse(p->arena, p->result.log, &p->report))
-        return true;
-    diag_report(p->diag, DIAG_COMPILER_FAILED, nowhere,
-                "its report on the kernels cannot be read");
-    return false;
+    if (!report_parse(p->arena, p->result.log, &p->report))
+        p->report = (struct report){0}; /* judge says so */
+    return check_ptx_version(p);
 }
 
 /* --- judging ------------------------------------------------------------- */
@@ -159,8 +196,11 @@ variant_bytes(const struct pipeline *p, const struct unit *u, uint32_t v)
         const struct kernel_report *k = report_find(&p->report, symbol);
         unsigned bytes;
 
-        if (!k)
-            BUG("the assembler's report lacks '%s'", symbol);
+        if (!k) {
+            diag_report(p->diag, DIAG_NO_REPORT, nowhere, compiler_name(p),
+                        symbol);
+            continue;
+        }
         bytes = report_local_bytes(k) + shared_bytes(&p->report);
         if (stack && bytes == k->stack_bytes && bytes <= RANGE_REDUCTION_BYTES)
             bytes = 0;
@@ -193,14 +233,6 @@ advance(struct unit *u, uint32_t slot)
         return selection_next(u->selection, slot);
     return u->tries[slot] == MAX_TRIES &&
            take_fallback(&u->selection->slots[slot]);
-}
-
-static const char *
-compiler_name(const struct pipeline *p)
-{
-    return arena_printf(p->arena, "%s %s",
-                        p->options->use_nvcc ? "nvcc" : "NVRTC",
-                        p->result.version);
 }
 
 /* True when another plan was taken. */

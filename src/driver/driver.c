@@ -30,7 +30,7 @@ print_nvrtc(struct arena *a, struct diag *d, const struct options *o,
         diag_report(d, DIAG_NO_NVRTC, nowhere, why);
         return false;
     }
-    buf_printf(out, "%s\n", nvrtc_path(n));
+    nvrtc_describe(n, out);
     return true;
 }
 

@@ -230,6 +230,19 @@ set_warning(struct parser *p, const char *name)
 }
 
 static bool
+set_max_ptx(struct parser *p, const char *text)
+{
+    size_t major = strspn(text, "0123456789");
+    size_t minor =
+        text[major] == '.' ? strspn(text + major + 1, "0123456789") : 0;
+
+    if (!major || !minor || text[major + 1 + minor])
+        return usage(p, "--max-ptx: '%s' is not a version X.Y", text);
+    p->o->max_ptx = text;
+    return true;
+}
+
+static bool
 set_action(struct parser *p, enum action action)
 {
     p->o->action = action;
@@ -312,6 +325,8 @@ apply(struct parser *p, enum option_id id, const char *arg)
         return set_flag(&o->restat);
     case OPT_NVRTC:
         return set_text(&o->nvrtc, arg);
+    case OPT_MAX_PTX:
+        return set_max_ptx(p, arg);
     case OPT_PRINT_NVRTC:
         return set_action(p, DO_PRINT_NVRTC);
     case OPT_FAST_MATH:

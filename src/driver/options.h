@@ -66,6 +66,7 @@ struct options {
 
     bool use_nvcc;
     const char *nvrtc;
+    const char *max_ptx; /* "8.5", or NULL */
     bool fast_math, no_fmad, lineinfo, no_embed_program;
     bool json_diagnostics;
     enum color color;

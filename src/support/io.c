@@ -181,8 +181,8 @@ is_unchanged(struct arena *a, const struct job *j)
            (!len || memcmp(old, j->out->data, len) == 0);
 }
 
-static const char *
-follow_links(struct arena *a, const char *path)
+const char *
+io_follow_links(struct arena *a, const char *path)
 {
     char real[PATH_MAX];
 
@@ -207,7 +207,7 @@ job_init(struct arena *a, struct job *j, const struct io_output *out,
     *j = (struct job){.out = out, .target = out->path, .fd = -1};
     if (is_stdout(out))
         return open_direct(j);
-    j->target = follow_links(a, out->path);
+    j->target = io_follow_links(a, out->path);
     if (stat(j->target, &st) == 0 && !S_ISREG(st.st_mode) &&
         !S_ISDIR(st.st_mode))
         return open_direct(j);
@@ -370,7 +370,7 @@ io_find_program(struct arena *a, const char *name)
 
         if (n && access(file, X_OK) == 0 && stat(file, &st) == 0 &&
             S_ISREG(st.st_mode))
-            return follow_links(a, file);
+            return io_follow_links(a, file);
         path += n + (path[n] == ':');
     }
     return NULL;

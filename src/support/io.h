@@ -27,6 +27,9 @@ int io_write_all(struct arena *a, const struct io_output *outs, size_t n,
  * no output of ours is opened under their number. Call it first. */
 void io_open_standard_files(void);
 
+/* PATH absolute and without links; as it is when it leads nowhere. */
+const char *io_follow_links(struct arena *a, const char *path);
+
 /* The first NAME on $PATH that can be run, its links followed, or NULL. */
 const char *io_find_program(struct arena *a, const char *name);
 

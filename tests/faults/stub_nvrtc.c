@@ -87,7 +87,7 @@ nvrtcCreateProgram(struct program **ret, const char *source, const char *name,
 
 /* One line a kernel, as `ptxas -v` has it. */
 static void
-write_report(struct program *p, const char *end)
+write_report(struct program *p)
 {
     const char *at = p->source;
     size_t used = strlen(p->log);
@@ -104,8 +104,8 @@ write_report(struct program *p, const char *end)
                 "ptxas info : Compiling entry function '%.*s' for 'sm_90'\n"
                 "ptxas info : Function properties for %.*s\n"
                 "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill "
-                "loads\nptxas info : Used 26 registers, used 1 barriers%s",
-                (int)n, at, (int)n, at, end);
+                "loads\nptxas info : Used 26 registers, used 1 barriers\n",
+                (int)n, at, (int)n, at);
         at += n ? n : 1;
     }
 }
@@ -147,7 +147,9 @@ nvrtcCompileProgram(struct program *p, int n, const char *const *options)
     if (told("long-line"))
         strcat(p->log, "\n");
     if (!told("empty-log") && !told("builtins"))
-        write_report(p, told("no-newline") ? "" : "\n");
+        write_report(p);
+    if (told("no-newline"))
+        p->log[strlen(p->log) - 1] = '\0';
     if (told("refuses") || told("refuses-at-length") || told("refuses-mutely"))
         return 6;
     return told("builtins") ? 7 : told_number("compile");

@@ -128,7 +128,7 @@ def find_nvrtc(fusec):
     if found.returncode:
         print(found.stderr.strip())
         sys.exit(77)
-    return found.stdout.strip()
+    return found.stdout.splitlines()[0]
 
 
 class Nvrtc:
