@@ -1,5 +1,5 @@
-// Loads, stores, vectors in registers, shared memory and exchanges of values
-// of any type. Written on top of ptx.cuh; the host compiles it unchanged.
+// Loads, stores, vectors in registers and exchanges of values of any type.
+// Written on top of ptx.cuh; the host compiles it unchanged.
 // Values: an element of a storage type is a float in a register, a fu_bool is
 //         a bool, any other is itself.
 // Needs:  addresses aligned to the access; offsets in elements.
@@ -215,20 +215,7 @@ static __device__ __forceinline__ void fu_store(T *p, fu_i64 off,
     fu_vstore<1>(p, off, v);
 }
 
-// --- shared memory and exchanges ----------------------------------------------
-
-// T is a register type; the offset is in bytes, a multiple of T's size.
-template <typename T>
-static __device__ __forceinline__ T fu_sload(int byte_offset)
-{
-    return *(const T *)fu_shared(byte_offset);
-}
-
-template <typename T>
-static __device__ __forceinline__ void fu_sstore(int byte_offset, T x)
-{
-    *(T *)fu_shared(byte_offset) = x;
-}
+// --- exchanges ------------------------------------------------------------------
 
 // The value of the lane whose number differs by xor; all lanes take part.
 static __device__ __forceinline__ fu_u32 fu_shfl_xor(fu_u32 x, int mask)

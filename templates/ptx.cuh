@@ -101,6 +101,19 @@ static __device__ __forceinline__ unsigned char *fu_shared(int byte_offset)
     return fu_smem + byte_offset;
 }
 
+// T is a register type; the offset is in bytes, a multiple of T's size.
+template <typename T>
+static __device__ __forceinline__ T fu_sload(int byte_offset)
+{
+    return *(const T *)fu_shared(byte_offset);
+}
+
+template <typename T>
+static __device__ __forceinline__ void fu_sstore(int byte_offset, T x)
+{
+    *(T *)fu_shared(byte_offset) = x;
+}
+
 // Accesses of BYTES bytes, naturally aligned, as words; `once` is for memory
 // that nobody writes during the kernel.
 template <int BYTES> struct fu_access;

@@ -65,9 +65,11 @@ extern "C" __global__ void beyond_shared()
     fu_sstore<float>(fu_tid() * 4, 0.0f);
 }
 
-// Without the barrier the sum depends on the order of the threads.
+// No barrier between the store and the load of a neighbour.
 extern "C" __global__ void racy(float *FU_RESTRICT y)
 {
+    fu_sstore<float>(fu_tid() * 4, 0.0f);
+    fu_barrier();
     fu_sstore<float>(fu_tid() * 4, (float)fu_tid());
     const float v = fu_sload<float>((fu_tid() ^ 1) * 4);
     fu_store(y, fu_tid(), v == v ? v : -1.0f);

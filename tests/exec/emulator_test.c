@@ -7,6 +7,7 @@
 #include "exec.h"
 
 #include "support/arena.h"
+#include "support/buf.h"
 #include "support/io.h"
 
 #include <stdio.h>
@@ -15,7 +16,9 @@
 enum { THREADS = 128 };
 
 struct bench {
-    struct emulated emu;
+    struct arena *arena;
+    struct emulation emu;
+    const char *said;
     unsigned number, failed;
     _Alignas(32) float x[THREADS + 8];
     _Alignas(32) float y[THREADS + 8];
@@ -25,15 +28,30 @@ static void
 expect(struct bench *b, const char *what, bool ok)
 {
     printf("%s %u - %s\n", ok ? "ok" : "not ok", ++b->number, what);
-    if (!ok && b->emu.error)
-        printf("# %s\n", b->emu.error());
+    if (!ok && b->said)
+        printf("# %s\n", b->said);
     b->failed += !ok;
 }
 
-static int
+/* The kind of the report, and its text in b->said. */
+static enum fu_emu_kind
+run(struct bench *b, const struct fu_emu_launch_info *info, void **args)
+{
+    struct buf why;
+
+    buf_init(&why, b->arena);
+    b->said = NULL;
+    if (emulation_launch(&b->emu, info, args, &why))
+        return FU_EMU_OK;
+    b->said = buf_str(&why);
+    return b->emu.last_report()->kind;
+}
+
+static enum fu_emu_kind
 launch(struct bench *b, const char *name, size_t smem, bool with_x)
 {
-    static const unsigned grid[3] = {1, 1, 1};
+    const struct fu_emu_launch_info info = {
+        .symbol = name, .grid = {1, 1, 1}, .block = THREADS, .smem = smem};
     void *x = b->x, *y = b->y;
     void *args[2] = {with_x ? &x : &y, &y};
 
@@ -41,7 +59,7 @@ launch(struct bench *b, const char *name, size_t smem, bool with_x)
         b->x[i] = (float)i;
         b->y[i] = -7;
     }
-    return b->emu.launch(name, grid, THREADS, smem, args);
+    return run(b, &info, args);
 }
 
 static bool
@@ -72,59 +90,60 @@ right_kernels(struct bench *b)
 }
 
 static void
+declare(struct bench *b, const char *name, void *base, enum fu_emu_role role)
+{
+    const struct fu_emu_buffer buffer = {.name = name,
+                                         .base = base,
+                                         .bytes = THREADS * sizeof(float),
+                                         .role = role,
+                                         .element = sizeof(float)};
+
+    b->emu.declare(&buffer);
+}
+
+static void
 wrong_kernels(struct bench *b)
 {
     expect(b, "an unknown kernel",
            launch(b, "nothing", 0, false) == FU_EMU_UNKNOWN_KERNEL);
     expect(b, "a barrier that not all reach",
-           launch(b, "divergent", 0, false) == FU_EMU_DEADLOCK);
+           launch(b, "divergent", 0, false) == FU_EMU_DIVERGENT);
     expect(b, "and it says so",
-           strstr(b->emu.error(), "divergent: block (0, "
-                                  "0): 7 threads wait at "
-                                  "a barrier") != NULL);
+           strstr(b->said, "divergent: divergent: 7 threads wait at barrier 0 "
+                           "(line 40), the first is block 0 thread 0; 121 have "
+                           "ended") != NULL);
     expect(b, "a shuffle that a lane misses",
-           launch(b, "lonely_shuffle", 0, false) == FU_EMU_DEADLOCK);
+           launch(b, "lonely_shuffle", 0, false) == FU_EMU_DIVERGENT);
     expect(b, "a vector that isn't aligned",
-           launch(b, "unaligned", 0, true) == FU_EMU_BAD_ACCESS);
+           launch(b, "unaligned", 0, true) == FU_EMU_MISALIGNED);
     expect(b, "shared memory out of range",
-           launch(b, "beyond_shared", 64, false) == FU_EMU_BAD_ACCESS);
-    b->emu.allow(b->y, THREADS * sizeof(float));
+           launch(b, "beyond_shared", 64, false) == FU_EMU_SHARED_RANGE);
+    expect(b, "a shared race",
+           launch(b, "racy", 512, false) == FU_EMU_SHARED_RACE);
+    declare(b, "y", b->y, FU_EMU_OUTPUT);
     expect(b, "a store behind the tensor",
-           launch(b, "outside", 0, false) == FU_EMU_BAD_ACCESS);
+           launch(b, "outside", 0, false) == FU_EMU_OUT_OF_BOUNDS);
     expect(b, "a load of memory that isn't declared",
-           launch(b, "total", 16, true) == FU_EMU_BAD_ACCESS);
+           launch(b, "total", 16, true) == FU_EMU_OUT_OF_BOUNDS);
     b->emu.forget_all();
     expect(b, "and nothing is checked when nothing is declared",
            launch(b, "outside", 0, false) == FU_EMU_OK);
 }
 
 static void
-races(struct bench *b)
-{
-    float first[THREADS];
-
-    launch(b, "racy", 512, false);
-    memcpy(first, b->y, sizeof(first));
-    b->emu.set_order(1);
-    launch(b, "racy", 512, false);
-    b->emu.set_order(0);
-    expect(b, "a race shows in the other order",
-           memcmp(first, b->y, sizeof(first)) != 0);
-}
-
-static void
 grids(struct bench *b)
 {
-    static const unsigned grid[3] = {3, 2, 1}, none[3] = {3, 0, 1};
+    struct fu_emu_launch_info info = {
+        .symbol = "where_am_i", .grid = {3, 0, 1}, .block = 32};
     int32_t y[6] = {-1, -1, -1, -1, -1, -1};
     int64_t n = 5;
     bool on = true, ok = true;
     void *p = y, *args[3] = {&p, &n, &on};
 
-    ok = b->emu.launch("where_am_i", none, 32, 0, args) == FU_EMU_OK &&
-         y[0] == -1;
+    ok = run(b, &info, args) == FU_EMU_OK && y[0] == -1;
     expect(b, "a grid with a 0 does nothing", ok);
-    ok = b->emu.launch("where_am_i", grid, 32, 0, args) == FU_EMU_OK;
+    info.grid[1] = 2;
+    ok = run(b, &info, args) == FU_EMU_OK;
     for (int i = 0; i < 5; i++)
         ok &= y[i] == i % 3 + 100 * (i / 3);
     expect(b, "blocks, grids, integer and bool arguments", ok && y[5] == -1);
@@ -134,7 +153,7 @@ int
 main(int argc, char **argv)
 {
     struct arena *a = arena_new();
-    struct bench b = {.number = 0};
+    struct bench b = {.arena = a};
     const char *text;
     size_t len;
 
@@ -150,10 +169,9 @@ main(int argc, char **argv)
     }
     right_kernels(&b);
     wrong_kernels(&b);
-    races(&b);
     grids(&b);
     printf("1..%u\n", b.number);
-    exec_close(&b.emu);
+    emulation_close(&b.emu);
     arena_free(a);
     return b.failed ? EXIT_INPUT : EXIT_OK;
 }

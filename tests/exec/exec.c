@@ -23,7 +23,7 @@
  * share their libraries. */
 struct library {
     const char *text;
-    struct emulated emu;
+    struct emulation emu;
 };
 
 struct libraries {
@@ -140,7 +140,7 @@ run_all(struct test_case *t, struct run *r)
 
 /* The library of this text, which is made when it is new; NULL after a message.
  */
-static const struct emulated *
+static const struct emulation *
 library_of(struct libraries *l, const char *text)
 {
     struct library *lib;
@@ -169,6 +169,7 @@ compile_and_run(struct test_case *t, const struct graph *g)
                     .resolved = g,
                     .low = low,
                     .emu = library_of(t->libraries, text),
+                    .sms = 2,
                     .settings = t->settings,
                     .n_settings = t->n_settings};
 
@@ -219,7 +220,7 @@ run_file(const char *path, const char *const *compiler, unsigned *number)
         arena_free(t.arena);
     }
     for (uint32_t i = 0; i < libraries.all.n; i++)
-        exec_close(&libraries.all.v[i]->emu);
+        emulation_close(&libraries.all.v[i]->emu);
     arena_free(a);
     return failed;
 }

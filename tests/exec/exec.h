@@ -5,14 +5,21 @@
  * values of its dimensions and scalars, bindings, what tensors are filled with,
  * and (x.shift=1) how many elements behind an aligned address they start. For
  * each line the file is compiled with every plan that the schedulers offer and
- * with `fallback`, and every variant whose guard holds is run and checked. */
+ * with `fallback`, and every variant whose guard holds is run and checked.
+ *
+ * What fails says so on stderr in lines that begin with its kind:
+ *
+ *     mismatch: ...                     not the interpreter's values
+ *     report: FILE.cu:LINE: KIND: ...   the emulation found KIND
+ *     compile-failure: ...              the C++ compiler refused the text
+ */
 #ifndef FUSEC_TESTS_EXEC_H
 #define FUSEC_TESTS_EXEC_H
 
 #include "ir/eval.h"
 #include "ir/inputs.h"
 #include "lower/lower.h"
-#include "templates/host/fu_emulate_api.h"
+#include "tools/emulate/emulate.h"
 
 enum { MAX_SETTINGS = 32 };
 
@@ -20,22 +27,12 @@ struct setting {
     const char *name, *value;
 };
 
-/* The library made of one text. */
-struct emulated {
-    void *library;
-    fu_emu_launch_fn *launch;
-    fu_emu_error_fn *error;
-    fu_emu_allow_fn *allow;
-    fu_emu_forget_all_fn *forget_all;
-    fu_emu_set_order_fn *set_order;
-};
-
 /* One fusion at one set of sizes, with memory for all it touches. */
 struct run {
     struct arena *arena;
     const struct graph *resolved; /* for the interpreter */
     const struct lowered *low;
-    const struct emulated *emu;
+    const struct emulation *emu;
     const struct setting *settings;
     uint32_t n_settings;
     struct tensor *inputs;  /* by parameter */
@@ -43,8 +40,9 @@ struct run {
     struct tensor *outputs; /* by result */
     void **workspace;       /* by index into low->workspace */
     struct eval *eval;
-    bool exact; /* integer-valued inputs */
-    bool share; /* results in the place of their inputs */
+    unsigned sms; /* of the emulated device */
+    bool exact;   /* integer-valued inputs */
+    bool share;   /* results in the place of their inputs */
 };
 
 /* exec_plans.c: a plan of all candidates, as variants. */
@@ -52,8 +50,7 @@ struct fusion_plan *exec_plans(struct arena *a, const struct facts *f);
 
 /* exec_load.c */
 bool exec_build(struct arena *a, const char *const *compiler, const char *text,
-                struct emulated *ret);
-void exec_close(struct emulated *e);
+                struct emulation *ret);
 
 /* exec_run.c; false after a message on stderr. */
 bool exec_prepare(struct run *r, const struct input_spec *spec);

@@ -6,9 +6,9 @@
 #include "exec.h"
 
 #include "support/arena.h"
+#include "support/buf.h"
 #include "support/io.h"
 
-#include <dlfcn.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,25 +17,39 @@
 
 extern char **environ;
 
+static void
+add_all(struct arena *a, char **argv, uint32_t *n, const char *const *words)
+{
+    for (uint32_t i = 0; words[i]; i++)
+        argv[(*n)++] = arena_strdup(a, words[i]);
+}
+
+static uint32_t
+count(const char *const *words)
+{
+    uint32_t n = 0;
+
+    while (words[n])
+        n++;
+    return n;
+}
+
 static bool
 run_compiler(struct arena *a, const char *const *compiler, const char *out,
              const char *in)
 {
+    const char *const files[] = {"-o", out, "-x", "c++", in, NULL};
+    char **argv = NEW_ARRAY(a, char *,
+                            count(compiler) + count(emulation_flags) +
+                                count(emulation_libraries) + ARRAY_LEN(files));
     uint32_t n = 0;
-    char **argv;
     pid_t pid;
     int status;
 
-    while (compiler[n])
-        n++;
-    argv = NEW_ARRAY(a, char *, n + 6);
-    for (uint32_t i = 0; i < n; i++)
-        argv[i] = arena_strdup(a, compiler[i]);
-    argv[n++] = arena_strdup(a, "-o");
-    argv[n++] = arena_strdup(a, out);
-    argv[n++] = arena_strdup(a, "-x");
-    argv[n++] = arena_strdup(a, "c++");
-    argv[n] = arena_strdup(a, in);
+    add_all(a, argv, &n, compiler);
+    add_all(a, argv, &n, emulation_flags);
+    add_all(a, argv, &n, files);
+    add_all(a, argv, &n, emulation_libraries);
     if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) != 0) {
         fprintf(stderr, "cannot run '%s'\n", argv[0]);
         return false;
@@ -45,36 +59,21 @@ run_compiler(struct arena *a, const char *const *compiler, const char *out,
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* ISO C has no conversion from an object pointer to a function pointer. */
-#define SYMBOL(e, member, name)                                                \
-    do {                                                                       \
-        void *at_ = dlsym((e)->library, name);                                 \
-        memcpy(&(e)->member, &at_, sizeof(at_));                               \
-        if (!at_) {                                                            \
-            fprintf(stderr, "no '%s' in the library\n", name);                 \
-            return false;                                                      \
-        }                                                                      \
-    } while (0)
-
 static bool
-open_library(struct emulated *e, const char *path)
+load(struct arena *a, struct emulation *e, const char *path)
 {
-    e->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!e->library) {
-        fprintf(stderr, "%s\n", dlerror());
-        return false;
-    }
-    SYMBOL(e, launch, "fu_emu_launch");
-    SYMBOL(e, error, "fu_emu_error");
-    SYMBOL(e, allow, "fu_emu_allow");
-    SYMBOL(e, forget_all, "fu_emu_forget_all");
-    SYMBOL(e, set_order, "fu_emu_set_order");
-    return true;
+    struct buf why;
+
+    buf_init(&why, a);
+    if (emulation_open(e, path, &why))
+        return true;
+    fprintf(stderr, "%s\n", buf_str(&why));
+    return false;
 }
 
 bool
 exec_build(struct arena *a, const char *const *compiler, const char *text,
-           struct emulated *ret)
+           struct emulation *ret)
 {
     const char *keep = getenv("EXEC_KEEP"), *tmp = getenv("TMPDIR");
     char *folder = arena_printf(a, "%s/exec.XXXXXX", tmp ? tmp : "/tmp");
@@ -89,17 +88,15 @@ exec_build(struct arena *a, const char *const *compiler, const char *text,
     in = arena_printf(a, "%s/kernels.cu", keep ? keep : folder);
     out = arena_printf(a, "%s/kernels.so", folder);
     file.path = in;
-    ok = io_write_all(a, &file, 1, false) < 0 &&
-         run_compiler(a, compiler, out, in) && open_library(ret, out);
+    ok = io_write_all(a, &file, 1, false) < 0;
+    if (ok && !run_compiler(a, compiler, out, in)) {
+        fprintf(stderr, "compile-failure: '%s' made no library\n", *compiler);
+        ok = false;
+    }
+    ok = ok && load(a, ret, out);
     unlink(out);
     if (!keep)
         unlink(in);
     rmdir(folder);
     return ok;
-}
-
-void
-exec_close(struct emulated *e)
-{
-    dlclose(e->library);
 }

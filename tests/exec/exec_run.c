@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { POISON = 0xff, ALIGN = 256 };
+enum { POISON = 0xff, ALIGN = 256, GUARD = 4096 };
 
 /* --- sizes ---------------------------------------------------------------- */
 
@@ -53,8 +53,9 @@ size_of(struct run *r, const struct sym *s)
 static void *
 memory(struct run *r, int64_t bytes)
 {
-    char *p = arena_alloc(r->arena, (size_t)bytes + 2 * ALIGN);
+    char *p = arena_alloc(r->arena, (size_t)bytes + 2 * GUARD + ALIGN);
 
+    p += GUARD;
     p += ALIGN - (uintptr_t)p % ALIGN;
     memset(p, POISON, (size_t)bytes);
     return p;
@@ -220,7 +221,9 @@ resolve(void *data, const char *name, const char *member, uint32_t dim,
     struct tensor *t = find_tensor(n->r, name);
     int64_t v;
 
-    if (!member && !dim_value(n->r, name, &v))
+    if (!member && strcmp(name, "sms") == 0)
+        v = n->r->sms;
+    else if (!member && !dim_value(n->r, name, &v))
         return false;
     if (member && !t)
         return false;
@@ -299,53 +302,104 @@ launch(struct run *r, const struct launch *l)
 {
     uint64_t *values = NEW_ARRAY(r->arena, uint64_t, l->args.n + 1);
     void **args = NEW_ARRAY(r->arena, void *, l->args.n + 1);
-    unsigned grid[3];
-    int status;
+    struct fu_emu_launch_info info = {
+        .symbol = l->kernel->symbol,
+        .block = (unsigned)l->block,
+        .smem = (size_t)evaluate(r, l->smem),
+        .cluster = (unsigned)l->cluster,
+        .cooperative = l->cooperative,
+        .pdl = l->pdl,
+        .sms = r->sms,
+    };
+    struct buf why;
 
+    buf_init(&why, r->arena);
     for (uint32_t i = 0; i < l->args.n; i++) {
         values[i] = argument(r, &l->args.v[i]);
         args[i] = &values[i];
     }
     for (int i = 0; i < 3; i++)
-        grid[i] = (unsigned)evaluate(r, l->grid[i]);
-    if (!grid[0] || !grid[1] || !grid[2])
+        info.grid[i] = (unsigned)evaluate(r, l->grid[i]);
+    info.blocks_per_sm = emulation_blocks_per_sm(info.block, info.smem);
+    if (emulation_launch(r->emu, &info, args, &why))
         return true;
-    status = r->emu->launch(l->kernel->symbol, grid, (unsigned)l->block,
-                            (size_t)evaluate(r, l->smem), args);
-    if (status != FU_EMU_OK)
-        fprintf(stderr, "%s\n", r->emu->error());
-    return status == FU_EMU_OK;
+    fprintf(stderr, "report: %s\n", buf_str(&why));
+    return false;
+}
+
+static bool
+finish(struct run *r)
+{
+    struct buf why;
+
+    buf_init(&why, r->arena);
+    if (emulation_finish(r->emu, &why))
+        return true;
+    fprintf(stderr, "report: %s\n", buf_str(&why));
+    return false;
 }
 
 static void
-allow(struct run *r, const struct tensor *t)
+declare(struct run *r, const char *name, const struct tensor *t,
+        enum fu_emu_role role)
 {
+    struct fu_emu_buffer b = {.name = name,
+                              .base = t->data,
+                              .role = role,
+                              .element = (unsigned)dtype_info[t->dtype].bytes,
+                              .rank = t->rank,
+                              .shape = t->shape,
+                              .strides = t->strides};
     int64_t extent;
 
-    if (t->data && tensor_extent(t, &extent))
-        r->emu->allow(t->data, (size_t)extent * dtype_info[t->dtype].bytes);
+    if (!t->data || !tensor_extent(t, &extent))
+        return;
+    b.bytes = (size_t)extent * b.element;
+    r->emu->declare(&b);
+}
+
+/* Does a result stand in this input now? */
+static bool
+is_shared(const struct run *r, uint32_t input)
+{
+    for (uint32_t i = 0; r->share && i < r->resolved->n_results; i++)
+        if (r->resolved->results[i].inplace == (int)input)
+            return true;
+    return false;
 }
 
 static void
-allow_all(struct run *r)
+declare_tensors(struct run *r)
 {
     const struct graph *g = r->resolved;
 
-    r->emu->forget_all();
     for (uint32_t i = 0; i < g->n_params; i++)
         if (g->params[i].kind == PARAM_TENSOR)
-            allow(r, &r->inputs[i]);
+            declare(r, g->params[i].name, &r->inputs[i],
+                    is_shared(r, i) ? FU_EMU_IN_PLACE : FU_EMU_INPUT);
     for (uint32_t i = 0; i < g->n_results; i++)
-        allow(r, &r->outputs[i]);
+        if (!r->share || g->results[i].inplace < 0)
+            declare(r, g->results[i].name, &r->outputs[i], FU_EMU_OUTPUT);
+}
+
+static void
+declare_all(struct run *r)
+{
+    r->emu->forget_all();
+    declare_tensors(r);
     r->workspace = NEW_ARRAY(r->arena, void *, r->low->workspace.n + 1);
     for (uint32_t i = 0; i < r->low->workspace.n; i++) {
         const struct workspace *w = &r->low->workspace.v[i];
-        int64_t bytes = evaluate(r, w->bytes);
+        struct fu_emu_buffer b = {.name = w->name,
+                                  .bytes = (size_t)evaluate(r, w->bytes),
+                                  .role = w->zero ? FU_EMU_ZEROED
+                                                  : FU_EMU_WORKSPACE,
+                                  .element = 1};
 
-        r->workspace[i] = memory(r, bytes);
+        b.base = r->workspace[i] = memory(r, (int64_t)b.bytes);
         if (w->zero)
-            memset(r->workspace[i], 0, (size_t)bytes);
-        r->emu->allow(r->workspace[i], (size_t)bytes);
+            memset(b.base, 0, b.bytes);
+        r->emu->declare(&b);
     }
 }
 
@@ -383,7 +437,7 @@ check(struct run *r, uint32_t v, uint32_t i)
     if (check_passed(&c) || (c.wrong == 0 && c.undecided > 0))
         return true;
     fprintf(stderr,
-            "variant %u (%s), '%s'%s%s: %" PRId64 " of %" PRId64
+            "mismatch: variant %u (%s), '%s'%s%s: %" PRId64 " of %" PRId64
             " wrong; at %" PRId64 " %.9g, not %.9g (bound %.3g)\n",
             v, scheduler_name[r->low->variants.v[v].launches.v[0].scheduler],
             r->resolved->results[i].name, r->exact ? ", integers" : "",
@@ -452,10 +506,11 @@ run_once(struct run *r, uint32_t v, int order)
         poison(r, i);
         share(r, i, saved);
     }
-    allow_all(r);
+    declare_all(r);
     r->emu->set_order(order);
     for (uint32_t i = 0; i < lv->launches.n && ok; i++)
         ok = launch(r, &lv->launches.v[i]);
+    ok = ok && finish(r);
     for (uint32_t i = 0; i < n; i++)
         part(r, i, saved);
     for (uint32_t i = 0; i < n && ok; i++)

@@ -6,7 +6,6 @@
 
 #include "tools/run/run.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,23 +15,24 @@
 
 #include "codegen/templates.h"
 #include "support/arena.h"
+#include "support/buf.h"
 #include "support/sha256.h"
 #include "support/vec.h"
-#include "templates/host/fu_emulate_api.h"
+#include "tools/emulate/emulate.h"
 #include "tools/launch/module.h"
+
+enum { SMS = 4 };
+
+struct block {
+    void *memory;
+    size_t bytes;
+};
 
 struct cpu {
     struct arena *arena;
-    void *library;
-    fu_emu_launch_fn *launch;
-    fu_emu_error_fn *error;
-    fu_emu_allow_fn *allow;
-    fu_emu_forget_all_fn *forget;
-    fu_emu_set_order_fn *set_order;
-    VEC(void *) blocks;
+    struct emulation emu;
+    VEC(struct block) blocks;
 };
-
-enum { ALIGN = 4096 };
 
 /* --- Building ------------------------------------------------------------- */
 
@@ -101,37 +101,36 @@ show_log(const char *log)
     free(text);
 }
 
-/* The pattern poisons locals; compilers without the option do without. */
+enum { MAX_ARGS = 32 };
+
+static void
+add_words(struct arena *a, char **argv, uint32_t *n, const char *const *words)
+{
+    for (; *words; words++) {
+        assert(*n < MAX_ARGS - 1);
+        argv[(*n)++] = arena_strdup(a, *words);
+    }
+}
+
+/* Compilers that don't know the last flags do without them. */
 static int
 build(struct arena *a, const struct options *o, const char *cu, const char *dir,
       const char *so, const struct message *msg)
 {
     const char *cxx = o->cxx ? o->cxx : getenv("CXX");
     char *log = arena_printf(a, "%s/log", dir);
-    char *argv[] = {
-        arena_strdup(a, cxx && *cxx ? cxx : "c++"),
-        arena_strdup(a, "-std=c++17"),
-        arena_strdup(a, "-O1"),
-        arena_strdup(a, "-w"),
-        arena_strdup(a, "-shared"),
-        arena_strdup(a, "-fPIC"),
-        arena_strdup(a, "-ffp-contract=off"),
-        arena_strdup(a, "-fno-strict-aliasing"),
-        arena_strdup(a, "-DFU_EMULATE"),
-        arena_strdup(a, "-I"),
-        arena_strdup(a, dir),
-        arena_strdup(a, "-x"),
-        arena_strdup(a, "c++"),
-        arena_strdup(a, cu),
-        arena_strdup(a, "-o"),
-        arena_strdup(a, so),
-        arena_strdup(a, "-ftrivial-auto-var-init=pattern"),
-        NULL,
-    };
-    int status = compile(argv, log, msg);
+    const char *const head[] = {
+        cxx && *cxx ? cxx : "c++", "-I", dir, "-x", "c++", cu, "-o", so, NULL};
+    char *argv[MAX_ARGS] = {NULL};
+    uint32_t n = 0;
+    int status;
 
+    add_words(a, argv, &n, head);
+    add_words(a, argv, &n, emulation_libraries);
+    add_words(a, argv, &n, emulation_flags);
+    status = compile(argv, log, msg);
     if (status > 0 && status < 127) {
-        argv[ARRAY_LEN(argv) - 2] = NULL;
+        argv[n - 1] = NULL;
         status = compile(argv, log, msg);
     }
     if (status == FUSEC_OK)
@@ -174,37 +173,15 @@ check_hash(const struct session *s, const char *cu, const struct message *msg)
 
 /* --- The library ---------------------------------------------------------- */
 
-static bool
-find_symbols(struct cpu *c)
-{
-    struct {
-        const char *name;
-        void *to;
-    } symbols[] = {
-        {"fu_emu_launch", &c->launch},       {"fu_emu_error", &c->error},
-        {"fu_emu_allow", &c->allow},         {"fu_emu_forget_all", &c->forget},
-        {"fu_emu_set_order", &c->set_order},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
-        void *p = dlsym(c->library, symbols[i].name);
-        if (!p)
-            return false;
-        memcpy(symbols[i].to, &p, sizeof(p));
-    }
-    return true;
-}
-
 static int
 load_library(struct cpu *c, const char *so, const struct message *msg)
 {
-    c->library = dlopen(so, RTLD_NOW | RTLD_LOCAL);
-    if (!c->library)
-        return message_set(msg, FUSEC_BAD_FILE, "%s", dlerror());
-    if (!find_symbols(c))
-        return message_set(msg, FUSEC_BAD_FILE,
-                           "the emulation exports no fu_emu_launch");
-    return FUSEC_OK;
+    struct buf why;
+
+    buf_init(&why, c->arena);
+    if (emulation_open(&c->emu, so, &why))
+        return FUSEC_OK;
+    return message_set(msg, FUSEC_BAD_FILE, "%s", buf_str(&why));
 }
 
 static int
@@ -239,29 +216,47 @@ build_and_load(struct cpu *c, struct session *s, const struct message *msg)
 
 /* --- The machine ---------------------------------------------------------- */
 
+static struct fu_emu_launch_info
+describe_call(const struct call *call, unsigned sms)
+{
+    const struct m_launch *l = call->l;
+    struct fu_emu_launch_info r = {
+        .symbol = l->symbol,
+        .block = (unsigned)(l->block[0] * l->block[1] * l->block[2]),
+        .smem = call->smem_bytes,
+        .cluster = (unsigned)(l->cluster[0] * l->cluster[1] * l->cluster[2]),
+        .cooperative = l->cooperative,
+        .pdl = l->pdl,
+        .sms = sms};
+
+    memcpy(r.grid, call->grid, sizeof(r.grid));
+    r.blocks_per_sm = emulation_blocks_per_sm(r.block, r.smem);
+    return r;
+}
+
 static int
 cpu_launch(void *data, const struct call *call, void *stream,
            const struct message *msg)
 {
     struct cpu *c = data;
-    const struct m_launch *l = call->l;
-    int status = c->launch(l->symbol, call->grid,
-                           (unsigned)(l->block[0] * l->block[1] * l->block[2]),
-                           call->smem_bytes, call->args);
+    struct fu_emu_launch_info info = describe_call(call, SMS);
+    struct buf why;
 
     (void)stream;
-    if (status == FU_EMU_OK)
+    buf_init(&why, c->arena);
+    if (emulation_launch(&c->emu, &info, call->args, &why))
         return FUSEC_OK;
-    return message_set(msg, FUSEC_DRIVER_FAILED, "%s: %s", l->symbol,
-                       c->error());
+    return message_set(msg, FUSEC_DRIVER_FAILED, "%s", buf_str(&why));
 }
 
-/* Blocks run one after another: never all at once. */
 static bool
 cpu_resident(void *data, const struct call *call)
 {
+    struct fu_emu_launch_info info = describe_call(call, SMS);
+
     (void)data;
-    return call->grid[0] * call->grid[1] * call->grid[2] <= 1;
+    return (uint64_t)info.grid[0] * info.grid[1] * info.grid[2] <=
+           (uint64_t)info.sms * info.blocks_per_sm;
 }
 
 static int
@@ -275,19 +270,17 @@ cpu_clear(void *data, void *memory, size_t bytes, void *stream,
     return FUSEC_OK;
 }
 
-/* Ends exactly where the block ends, as far as the alignment allows. */
 static void *
 cpu_alloc(struct machine *m, size_t bytes)
 {
     struct cpu *c = m->data;
-    void *p;
+    struct block b = {emulation_map(bytes), bytes};
 
-    if (posix_memalign(&p, ALIGN, bytes ? bytes : 1) != 0)
+    if (!b.memory)
         return NULL;
-    memset(p, 0xff, bytes);
-    VEC_PUSH(c->arena, &c->blocks, p);
-    c->allow(p, bytes);
-    return p;
+    memset(b.memory, 0xff, bytes);
+    VEC_PUSH(c->arena, &c->blocks, b);
+    return b.memory;
 }
 
 static void
@@ -296,9 +289,82 @@ cpu_release(struct machine *m)
     struct cpu *c = m->data;
 
     for (uint32_t i = 0; i < c->blocks.n; i++)
-        free(c->blocks.v[i]);
+        emulation_unmap(c->blocks.v[i].memory, c->blocks.v[i].bytes);
     c->blocks.n = 0;
-    c->forget();
+    c->emu.forget_all();
+}
+
+static void
+declare(struct cpu *c, const struct session *s, const struct placed *p,
+        uint32_t i)
+{
+    const struct m_param *q = &s->f->params[i];
+    struct fu_emu_buffer b = {
+        .name = q->pub.name,
+        .base = p->args[i].data,
+        .bytes = s->bytes[i],
+        .role = session_is_output(s, i) ? FU_EMU_OUTPUT : FU_EMU_INPUT,
+        .element = (unsigned)match_dtype_bytes(q->pub.dtype),
+        .rank = q->pub.ndim,
+        .shape = s->tensors[i].shape,
+        .strides = s->tensors[i].strides};
+
+    for (uint32_t k = 0; p->in_place && k < s->f->n_params; k++)
+        if (s->f->params[k].inplace == (int)i)
+            b.role = FU_EMU_IN_PLACE;
+    if (q->pub.role <= FUSEC_OUTPUT && !(p->in_place && q->inplace >= 0))
+        c->emu.declare(&b);
+}
+
+static int
+declare_workspace(struct cpu *c, const struct session *s,
+                  const struct placed *p, const struct message *msg)
+{
+    uint32_t n = s->f->n_workspace;
+    size_t *offsets = NEW_ARRAY(c->arena, size_t, n + 1), need;
+    int status = match_workspace(&p->match, offsets, &need, msg);
+
+    for (uint32_t i = 0; i < n && !status; i++) {
+        const struct m_workspace *w = &s->f->workspace[i];
+        struct fu_emu_buffer b = {.name = w->name,
+                                  .base = (char *)p->workspace + offsets[i],
+                                  .role = w->zero ? FU_EMU_ZEROED
+                                                  : FU_EMU_WORKSPACE,
+                                  .element = 1};
+        int64_t bytes;
+
+        if (!match_eval(&p->match, &w->bytes, &bytes))
+            return message_set(msg, FUSEC_MISMATCH, "'%s' has no size",
+                               w->name);
+        b.bytes = (size_t)bytes;
+        c->emu.declare(&b);
+    }
+    return status;
+}
+
+/* Every run begins with buffers of which nothing is known. */
+static int
+cpu_begin(struct machine *m, const struct session *s, const struct placed *p,
+          const struct message *msg)
+{
+    struct cpu *c = m->data;
+
+    c->emu.forget_all();
+    for (uint32_t i = 0; i < s->f->n_params; i++)
+        declare(c, s, p, i);
+    return declare_workspace(c, s, p, msg);
+}
+
+static int
+cpu_end(struct machine *m, const struct message *msg)
+{
+    struct cpu *c = m->data;
+    struct buf why;
+
+    buf_init(&why, c->arena);
+    if (emulation_finish(&c->emu, &why))
+        return FUSEC_OK;
+    return message_set(msg, FUSEC_DRIVER_FAILED, "%s", buf_str(&why));
 }
 
 static int
@@ -325,7 +391,7 @@ cpu_close(struct machine *m)
     struct cpu *c = m->data;
 
     cpu_release(m);
-    dlclose(c->library);
+    emulation_close(&c->emu);
 }
 
 void
@@ -333,7 +399,7 @@ machine_cpu_reverse(struct machine *m, bool on)
 {
     struct cpu *c = m->data;
 
-    c->set_order(on);
+    c->emu.set_order(on);
 }
 
 int
@@ -348,7 +414,7 @@ machine_open_cpu(struct machine *m, struct session *s,
         return status;
     *m = (struct machine){
         .backend = {.data = c,
-                    .sms = 4,
+                    .sms = SMS,
                     .launch = cpu_launch,
                     .resident = cpu_resident,
                     .clear = cpu_clear},
@@ -358,6 +424,8 @@ machine_open_cpu(struct machine *m, struct session *s,
         .put = cpu_copy,
         .get = cpu_copy,
         .wait = cpu_wait,
+        .begin = cpu_begin,
+        .end = cpu_end,
         .close = cpu_close,
         .name = "emulation",
     };

@@ -84,8 +84,10 @@ placed_run(struct placed *p, struct session *s, int *ret_variant,
         if (is_put(p, s, i))
             status =
                 m->put(m, p->args[i].data, s->args[i].data, s->bytes[i], msg);
+    if (!status && m->begin)
+        status = m->begin(m, s, p, msg);
     if (status || (status = placed_launch(p, NULL, ret_variant, msg)) ||
-        (status = m->wait(m, msg)))
+        (status = m->wait(m, msg)) || (m->end && (status = m->end(m, msg))))
         return status;
     for (uint32_t i = 0; i < s->f->n_params && !status; i++)
         if (session_is_output(s, i))

@@ -56,6 +56,8 @@ bool session_is_output(const struct session *s, uint32_t param);
  * a parameter where it didn't, else NULL. */
 const char *session_gap_written(const struct session *s);
 
+struct placed;
+
 struct machine {
     struct backend backend;
     void *data;
@@ -66,6 +68,10 @@ struct machine {
     int (*get)(struct machine *m, void *to, const void *from, size_t n,
                const struct message *msg);
     int (*wait)(struct machine *m, const struct message *msg);
+    /* Around the launches of a run that is checked; may be NULL. */
+    int (*begin)(struct machine *m, const struct session *s,
+                 const struct placed *p, const struct message *msg);
+    int (*end)(struct machine *m, const struct message *msg);
     void (*close)(struct machine *m);
     const char *name;
 };

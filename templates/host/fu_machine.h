@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fu_machine: the threads of some blocks at once, each a fiber that runs until
+ * it waits; who waits for what; and what went wrong first.
+ *
+ * What primitives use (the contract for all files of this folder):
+ *
+ *   fu_emu.self              the thread that runs, fu_emu.self->block its block
+ *   fu_emu_wait_until(...)   suspend until a condition holds
+ *   fu_emu_fail(...)         the first report wins and ends the launch;
+ *                            fu_emu_abandon() then leaves the thread for good
+ *   fu_emu_resident(index)   a block of the grid by its linear index, if it is
+ *                            on the device now: its cluster, or a cooperative
+ *                            grid, all of it
+ *
+ * A hook is a FU_EMU_NOINLINE function that kernels reach through always-inline
+ * ones alone, so that its return address lies in the kernel's own line: that is
+ * what FU_EMU_HERE names and reports turn into a line of the .cu. */
+#ifndef FU_MACHINE_H
+#define FU_MACHINE_H
+
+#include "fu_emulate_api.h"
+#include "fu_fiber.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    FU_EMU_THREADS = 1024,
+    FU_EMU_WARPS = FU_EMU_THREADS / 32,
+    FU_EMU_BARRIERS = 16,
+    FU_EMU_MAX_BLOCKS = 1 << 21, /* of a grid */
+    FU_EMU_MAX_CLUSTER = 16,
+    FU_EMU_SUSPECTS = 16,
+    FU_EMU_MAX_SMEM = 227 * 1024,
+};
+
+/* In a hook: where the kernel called it. */
+#define FU_EMU_HERE __builtin_return_address(0)
+
+enum fu_emu_state {
+    FU_EMU_READY,
+    FU_EMU_AT_BARRIER,
+    FU_EMU_AT_EXCHANGE, /* with the other lanes of its warp */
+    FU_EMU_AT_WAIT,     /* for a condition */
+    FU_EMU_DONE,
+};
+
+struct fu_emu_clock;
+struct fu_emu_known;
+struct fu_emu_cell;
+struct fu_emu_block;
+
+struct fu_emu_thread {
+    fu_emu_fiber fiber;
+    fu_emu_block *block;
+    unsigned index; /* in its block */
+    fu_emu_state state;
+    const void *site;   /* where it waits */
+    int barrier;        /* AT_BARRIER: which */
+    unsigned exchanges; /* made so far: picks the buffer */
+    bool (*ready)(void *); /* AT_WAIT: the condition, and what it is */
+    void *ctx;
+    const char *what;
+    bool pdl_waited; /* the launch before has ended, as far as it knows */
+    /* What it knows of others: fu_clock.h. */
+    uint32_t now;
+    fu_emu_clock *own;
+    fu_emu_known *others;
+};
+
+struct fu_emu_barrier {
+    unsigned arrived, threads;
+    const void *site; /* of the first that arrived */
+};
+
+struct fu_emu_block {
+    unsigned index, bid[3]; /* in the grid, linear and as coordinates */
+    unsigned rank;          /* in its cluster */
+    fu_emu_thread *thread;
+    unsigned live; /* threads that haven't ended */
+    fu_emu_barrier barrier[FU_EMU_BARRIERS];
+    unsigned warp_arrived[FU_EMU_WARPS];
+    uint32_t word[2][FU_EMU_THREADS];
+    /* Shared memory: fu_shared.h. */
+    unsigned char *smem, *smem_flags;
+    fu_emu_cell *smem_cells;
+    uint32_t async_now;
+};
+
+struct fu_emu_entry {
+    const char *name;
+    void (*call)(void **args);
+};
+
+/* The machine. One object a library: a .cu is one translation unit. */
+struct fu_emu_machine {
+    fu_emu_thread *self;
+    fu_emu_fiber scheduler;
+    /* The launch. */
+    fu_emu_launch_info info;
+    const fu_emu_entry *entry;
+    void **args;
+    unsigned n_threads; /* of a block */
+    uint32_t launch;    /* its number, from 1 */
+    uint32_t pdl_from;  /* launches from this one on may still run */
+    uint32_t group;     /* number of the set of resident blocks */
+    bool early_trigger; /* a thread let the next launch begin before it waited */
+    /* Blocks on the device now: resident[0..n_resident). */
+    fu_emu_block *resident;
+    unsigned n_resident, room_resident, first_resident;
+    char *stacks;
+    size_t stacks_room;
+    int order;
+    fu_emu_report report;
+    char text[1024];
+    fu_emu_report suspect[FU_EMU_SUSPECTS];
+    unsigned n_suspects;
+    fu_emu_counts counts;
+    fu_emu_entry *entries;
+    unsigned n_entries;
+};
+
+static fu_emu_machine fu_emu;
+
+/* --- reports ------------------------------------------------------------------ */
+
+static bool
+fu_emu_failed()
+{
+    return fu_emu.report.kind != FU_EMU_OK;
+}
+
+/* The first report is the one; the others follow from it. */
+static void __attribute__((format(printf, 4, 5)))
+fu_emu_fail(fu_emu_kind kind, const void *here, const void *there,
+            const char *fmt, ...)
+{
+    va_list ap;
+
+    if (fu_emu_failed())
+        return;
+    fu_emu.report = {kind, fu_emu.text, {here, there, NULL, NULL}};
+    va_start(ap, fmt);
+    vsnprintf(fu_emu.text, sizeof(fu_emu.text), fmt, ap);
+    va_end(ap);
+}
+
+/* Lanes of one warp met here and there, which is wrong if those are two lines;
+ * one line may be at two addresses. */
+static void
+fu_emu_suspect_lines(const void *here, const void *there, const char *text)
+{
+    for (unsigned i = 0; i < fu_emu.n_suspects; i++)
+        if (fu_emu.suspect[i].pc[0] == here && fu_emu.suspect[i].pc[1] == there)
+            return;
+    if (fu_emu.n_suspects < FU_EMU_SUSPECTS)
+        fu_emu.suspect[fu_emu.n_suspects++] = {
+            FU_EMU_DIVERGENT, text, {here, there, NULL, NULL}};
+}
+
+/* "layernorm block (3, 0) thread 17": who runs. */
+static const char *
+fu_emu_who()
+{
+    static char text[256];
+    const fu_emu_thread *t = fu_emu.self;
+
+    if (!t)
+        return fu_emu.info.symbol;
+    snprintf(text, sizeof(text), "%s block (%u, %u, %u) thread %u",
+             fu_emu.entry->name, t->block->bid[0], t->block->bid[1],
+             t->block->bid[2], t->index);
+    return text;
+}
+
+/* --- leaving and entering ------------------------------------------------------- */
+
+/* Back to the scheduler; returns when this thread is picked again. */
+FU_EMU_NOINLINE void
+fu_emu_leave()
+{
+    fu_emu_switch(&fu_emu.self->fiber, &fu_emu.scheduler);
+}
+
+FU_EMU_NOINLINE __attribute__((noreturn)) void
+fu_emu_abandon()
+{
+    for (;;) {
+        fu_emu_thread *t = fu_emu.self;
+
+        if (t->state != FU_EMU_DONE)
+            t->block->live--;
+        t->state = FU_EMU_DONE;
+        fu_emu_leave();
+    }
+}
+
+static void
+fu_emu_run_thread()
+{
+    fu_emu.entry->call(fu_emu.args);
+    fu_emu_abandon();
+}
+
+static void
+fu_emu_enter(fu_emu_thread *t)
+{
+    fu_emu.self = t;
+    fu_emu_switch(&fu_emu.scheduler, &t->fiber);
+    fu_emu.self = NULL;
+}
+
+/* Suspends the thread until ready(ctx) is true. The condition is asked from
+ * outside any fiber, with fu_emu.self set to the thread that waits; it may
+ * change things (a copy that completes now) but must not wait. `what` names it
+ * in the report of a deadlock: "waits for WHAT". */
+static void
+fu_emu_wait_until_at(const void *site, bool (*ready)(void *), void *ctx,
+                     const char *what)
+{
+    fu_emu_thread *t = fu_emu.self;
+
+    if (ready(ctx))
+        return;
+    t->state = FU_EMU_AT_WAIT;
+    t->site = site;
+    t->ready = ready;
+    t->ctx = ctx;
+    t->what = what;
+    fu_emu_leave();
+}
+
+FU_EMU_NOINLINE void
+fu_emu_wait_until(bool (*ready)(void *), void *ctx, const char *what)
+{
+    fu_emu_wait_until_at(FU_EMU_HERE, ready, ctx, what);
+}
+
+/* The block of that linear index, or NULL when it isn't on the device now. */
+static fu_emu_block *
+fu_emu_resident(unsigned index)
+{
+    unsigned i = index - fu_emu.first_resident;
+
+    return i < fu_emu.n_resident ? &fu_emu.resident[i] : NULL;
+}
+
+/* --- the scheduler ---------------------------------------------------------------- */
+
+/* The condition of a thread that waits, asked in its name. */
+static bool
+fu_emu_now_ready(fu_emu_thread *t)
+{
+    bool yes;
+
+    if (t->state != FU_EMU_AT_WAIT)
+        return t->state == FU_EMU_READY;
+    fu_emu.self = t;
+    yes = t->ready(t->ctx);
+    fu_emu.self = NULL;
+    if (yes)
+        t->state = FU_EMU_READY;
+    return yes;
+}
+
+/* One turn of each thread of a block that can run. */
+static bool
+fu_emu_turn(fu_emu_block *b)
+{
+    unsigned n = fu_emu.n_threads;
+    bool progress = false;
+
+    for (unsigned k = 0; k < n && !fu_emu_failed(); k++) {
+        fu_emu_thread *t = &b->thread[fu_emu.order ? n - 1 - k : k];
+
+        if (!fu_emu_now_ready(t))
+            continue;
+        fu_emu_enter(t);
+        progress = true;
+    }
+    return progress;
+}
+
+/* Where threads are stuck, as one kind of place. */
+struct fu_emu_stuck {
+    fu_emu_state state;
+    int barrier;
+    const char *what;
+    const void *site;
+    unsigned threads;
+    const fu_emu_thread *first;
+};
+
+static unsigned
+fu_emu_stuck_places(fu_emu_stuck *place, unsigned most, unsigned *ret_done)
+{
+    unsigned n = 0, k;
+
+    *ret_done = 0;
+    for (unsigned b = 0; b < fu_emu.n_resident; b++)
+        for (unsigned i = 0; i < fu_emu.n_threads; i++) {
+            const fu_emu_thread *t = &fu_emu.resident[b].thread[i];
+
+            if (t->state == FU_EMU_DONE) {
+                ++*ret_done;
+                continue;
+            }
+            for (k = 0; k < n; k++)
+                if (place[k].site == t->site && place[k].state == t->state)
+                    break;
+            if (k == most)
+                continue;
+            if (k == n)
+                place[n++] = {t->state, t->barrier, t->what, t->site, 0, t};
+            place[k].threads++;
+        }
+    return n;
+}
+
+/* Nobody can run: says who waits where. Threads of one block at two barriers, or
+ * some at a barrier that others have passed by, are a divergent barrier. */
+static void
+fu_emu_report_stuck()
+{
+    fu_emu_stuck place[4];
+    unsigned done, at = 0, n = fu_emu_stuck_places(place, 4, &done);
+    bool diverged = done > 0 || n > 1;
+    char text[700] = "";
+
+    for (unsigned i = 0; i < n; i++) {
+        const fu_emu_stuck *p = &place[i];
+
+        at += (unsigned)snprintf(text + at, sizeof(text) - at,
+                                 "%s%u threads wait ", i ? "; " : "",
+                                 p->threads);
+        if (p->state == FU_EMU_AT_BARRIER)
+            at += (unsigned)snprintf(text + at, sizeof(text) - at,
+                                     "at barrier %d", p->barrier);
+        else
+            at += (unsigned)snprintf(
+                text + at, sizeof(text) - at, "for %s",
+                p->state == FU_EMU_AT_WAIT ? p->what : "lanes of their warp");
+        at += (unsigned)snprintf(
+            text + at, sizeof(text) - at, " ({%u}), the first is block %u "
+            "thread %u", i + 1, p->first->block->index, p->first->index);
+        diverged &= p->state != FU_EMU_AT_WAIT;
+    }
+    fu_emu_fail(diverged ? FU_EMU_DIVERGENT : FU_EMU_DEADLOCK, NULL, NULL,
+                "%s: %s; %u have ended", fu_emu.entry->name, text, done);
+    for (unsigned i = 0; i < n; i++)
+        fu_emu.report.pc[i] = place[i].site;
+}
+
+/* Runs all resident blocks to their end. */
+static void
+fu_emu_run_resident()
+{
+    bool progress = true;
+    unsigned live = 1;
+
+    while (live && progress && !fu_emu_failed()) {
+        progress = false;
+        live = 0;
+        for (unsigned k = 0; k < fu_emu.n_resident; k++) {
+            unsigned i = fu_emu.order ? fu_emu.n_resident - 1 - k : k;
+
+            progress |= fu_emu_turn(&fu_emu.resident[i]);
+        }
+        for (unsigned i = 0; i < fu_emu.n_resident; i++)
+            live += fu_emu.resident[i].live;
+    }
+    if (live && !fu_emu_failed())
+        fu_emu_report_stuck();
+}
+
+#endif

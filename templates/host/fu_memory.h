@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fu_memory: global memory. Every declared buffer has a shadow: a byte of flags
+ * for each byte, and, unless it is an input, a race cell for each element.
+ *
+ * Hooks, for n bytes at p, naturally aligned (to 16 bytes from 16 on). They
+ * return when all is well and leave the thread otherwise:
+ *
+ *   fu_emu_read(p, n)       before they are read
+ *   fu_emu_write(p, n)      before they are written
+ *   fu_emu_atomic(p, n)     before an atomic operation; it orders nothing, see
+ *                           fu_emu_acquire and fu_emu_release
+ */
+#ifndef FU_MEMORY_H
+#define FU_MEMORY_H
+
+#include "fu_race.h"
+
+enum {
+    FU_EMU_INIT = 1,    /* has a value */
+    FU_EMU_WRITTEN = 2, /* by a kernel, since it was declared */
+    FU_EMU_ELEMENT = 4, /* belongs to an element */
+};
+
+struct fu_emu_memory {
+    fu_emu_buffer info;
+    uintptr_t from, to;
+    unsigned shift; /* log2 of the element */
+    unsigned char *flags;
+    fu_emu_cell *cells;
+    size_t cell_bytes;
+};
+
+static fu_emu_memory *fu_emu_memories;
+static unsigned fu_emu_n_memories;
+/* The memory that an address was in last, by its 4 KiB page. */
+static unsigned fu_emu_seen[256];
+
+/* --- declaring ----------------------------------------------------------------- */
+
+/* Flags of the elements of a tensor, one after the other. */
+static void
+fu_emu_mark_elements(fu_emu_memory *m, unsigned char flags)
+{
+    const fu_emu_buffer *b = &m->info;
+    int64_t at[16] = {0}, offset = 0;
+
+    for (int d = 0; d < b->rank; d++)
+        if (b->shape[d] == 0)
+            return;
+    for (;;) {
+        int d = b->rank - 1;
+
+        memset(m->flags + offset * b->element, flags, b->element);
+        for (; d >= 0; d--) {
+            offset += b->strides[d];
+            if (++at[d] < b->shape[d])
+                break;
+            offset -= at[d] * b->strides[d];
+            at[d] = 0;
+        }
+        if (d < 0)
+            return;
+    }
+}
+
+static bool
+fu_emu_is_dense(const fu_emu_buffer *b)
+{
+    int64_t expected = 1;
+
+    for (int d = b->rank - 1; d >= 0; d--) {
+        if (b->strides[d] != expected && b->shape[d] > 1)
+            return false;
+        expected *= b->shape[d];
+    }
+    return b->rank == 0 || (size_t)expected * b->element == b->bytes;
+}
+
+extern "C" void
+fu_emu_declare(const fu_emu_buffer *b)
+{
+    bool has_value = b->role == FU_EMU_INPUT || b->role == FU_EMU_IN_PLACE ||
+                     b->role == FU_EMU_ZEROED;
+    unsigned char flags = FU_EMU_ELEMENT | (has_value ? FU_EMU_INIT : 0);
+    unsigned n = fu_emu_n_memories;
+    fu_emu_memory *m;
+
+    if (b->bytes == 0)
+        return;
+    if ((n & (n - 1)) == 0)
+        fu_emu_memories = (fu_emu_memory *)realloc(
+            fu_emu_memories, (n ? 2 * n : 1) * sizeof(*m));
+    if (!fu_emu_memories)
+        abort();
+    m = &fu_emu_memories[fu_emu_n_memories++];
+    *m = {*b, (uintptr_t)b->base, (uintptr_t)b->base + b->bytes, 0, NULL, NULL,
+          0};
+    while (1u << m->shift < b->element)
+        m->shift++;
+    m->flags = (unsigned char *)calloc(1, b->bytes + 64);
+    if (!m->flags)
+        abort();
+    if (fu_emu_is_dense(b))
+        memset(m->flags, flags, b->bytes);
+    else
+        fu_emu_mark_elements(m, flags);
+    if (b->role == FU_EMU_INPUT)
+        return;
+    m->cell_bytes = ((b->bytes >> m->shift) + 1) * sizeof(fu_emu_cell);
+    m->cells = (fu_emu_cell *)fu_emu_map(m->cell_bytes);
+}
+
+extern "C" void
+fu_emu_forget_all(void)
+{
+    for (unsigned i = 0; i < fu_emu_n_memories; i++) {
+        free(fu_emu_memories[i].flags);
+        if (fu_emu_memories[i].cells)
+            munmap(fu_emu_memories[i].cells, fu_emu_memories[i].cell_bytes);
+    }
+    fu_emu_n_memories = 0;
+}
+
+/* --- the checks ------------------------------------------------------------------ */
+
+static fu_emu_memory *
+fu_emu_find(uintptr_t at, size_t n)
+{
+    unsigned *seen = &fu_emu_seen[at >> 12 & 255];
+
+    if (*seen < fu_emu_n_memories && at >= fu_emu_memories[*seen].from &&
+        at + n <= fu_emu_memories[*seen].to)
+        return &fu_emu_memories[*seen];
+    for (unsigned i = 0; i < fu_emu_n_memories; i++)
+        if (at >= fu_emu_memories[i].from && at + n <= fu_emu_memories[i].to) {
+            *seen = i;
+            return &fu_emu_memories[i];
+        }
+    return NULL;
+}
+
+/* The distance of an access to a buffer, 0 where it overlaps. */
+static uintptr_t
+fu_emu_distance(const fu_emu_memory *m, uintptr_t at, size_t n)
+{
+    if (at >= m->to)
+        return at - m->to;
+    return at + n <= m->from ? m->from - at - n : 0;
+}
+
+static void
+fu_emu_fail_outside(const void *site, uintptr_t at, size_t n, const char *verb)
+{
+    const fu_emu_memory *near = &fu_emu_memories[0];
+
+    for (unsigned i = 1; i < fu_emu_n_memories; i++)
+        if (fu_emu_distance(&fu_emu_memories[i], at, n) <
+            fu_emu_distance(near, at, n))
+            near = &fu_emu_memories[i];
+    fu_emu_fail(FU_EMU_OUT_OF_BOUNDS, site, NULL,
+                "%s %s %zu bytes at byte %lld of '%s', which has %zu",
+                fu_emu_who(), verb, n, (long long)(at - near->from),
+                near->info.name, near->info.bytes);
+    fu_emu_abandon();
+}
+
+/* Do n bytes of flags all have these? */
+FU_EMU_INLINE bool
+fu_emu_all_have(const unsigned char *flags, size_t n, unsigned char bits)
+{
+    uint64_t want = 0x0101010101010101u * bits, word;
+
+    for (; n >= 8; n -= 8, flags += 8) {
+        memcpy(&word, flags, 8);
+        if ((word & want) != want)
+            return false;
+    }
+    for (; n > 0; n--, flags++)
+        if ((*flags & bits) != bits)
+            return false;
+    return true;
+}
+
+static size_t
+fu_emu_first_without(const unsigned char *flags, size_t n, unsigned char bits)
+{
+    size_t i = 0;
+
+    while (i < n && (flags[i] & bits) == bits)
+        i++;
+    return i;
+}
+
+/* The memory, when its bounds and flags allow the access; NULL when nothing is
+ * declared at all. */
+static fu_emu_memory *
+fu_emu_admit(const void *site, uintptr_t at, size_t n, unsigned char bits,
+             const char *verb)
+{
+    fu_emu_memory *m;
+    const unsigned char *flags;
+    size_t i;
+
+    fu_emu.counts.global_bytes += n;
+    if (at % (n > 16 ? 16 : n) != 0) {
+        fu_emu_fail(FU_EMU_MISALIGNED, site, NULL,
+                    "%s %s %zu bytes at an address that is %u more than a "
+                    "multiple of 16", fu_emu_who(), verb, n,
+                    (unsigned)(at % 16));
+        fu_emu_abandon();
+    }
+    if (fu_emu_n_memories == 0)
+        return NULL;
+    m = fu_emu_find(at, n);
+    if (!m)
+        fu_emu_fail_outside(site, at, n, verb);
+    flags = m->flags + (at - m->from);
+    if (fu_emu_all_have(flags, n, bits))
+        return m;
+    i = fu_emu_first_without(flags, n, bits);
+    fu_emu_fail(flags[i] & FU_EMU_ELEMENT ? FU_EMU_UNINITIALISED
+                                          : FU_EMU_ELSEWHERE,
+                site, NULL, "%s %s byte %zu of '%s', which %s", fu_emu_who(),
+                verb, at - m->from + i, m->info.name,
+                flags[i] & FU_EMU_ELEMENT ? "nothing was written to"
+                                          : "lies between its elements");
+    fu_emu_abandon();
+}
+
+static void
+fu_emu_fail_race(const void *site, const fu_emu_memory *m, size_t offset,
+                 const fu_emu_mark *other, bool writes, bool pdl)
+{
+    fu_emu_fail(pdl ? FU_EMU_PDL_ORDER : FU_EMU_GLOBAL_RACE, site,
+                fu_emu_site_pc(other->site),
+                pdl ? "%s %s byte %zu of '%s' before it waits for the launch "
+                      "before, of which %s touched it ({2})"
+                    : "%s %s byte %zu of '%s', which %s touched ({2}) with "
+                      "nothing between the two that orders them",
+                fu_emu_who(), writes ? "writes" : "reads", offset,
+                m->info.name, fu_emu_mark_name(other));
+    fu_emu_abandon();
+}
+
+static void
+fu_emu_global_race(const void *site, fu_emu_memory *m, uintptr_t at, size_t n,
+                   bool writes, bool atomic)
+{
+    size_t from = (at - m->from) >> m->shift;
+    size_t to = (at - m->from + n - 1) >> m->shift;
+    fu_emu_epoch e = fu_emu_epoch_now();
+    int32_t mark = fu_emu_site(site);
+
+    for (size_t i = from; i <= to; i++) {
+        fu_emu_cell *c = &m->cells[i];
+        const fu_emu_mark *other = fu_emu_race_pdl(c, writes);
+
+        if (other)
+            fu_emu_fail_race(site, m, i << m->shift, other, writes, true);
+        other = writes ? fu_emu_race_write(c, fu_emu.launch, e, mark, atomic)
+                       : fu_emu_race_read(c, fu_emu.launch, e, mark);
+        if (other)
+            fu_emu_fail_race(site, m, i << m->shift, other, writes, false);
+    }
+}
+
+static void
+fu_emu_write_at(const void *site, void *p, size_t n, bool atomic)
+{
+    uintptr_t at = (uintptr_t)p;
+    fu_emu_memory *m =
+        fu_emu_admit(site, at, n,
+                     FU_EMU_ELEMENT | (atomic ? FU_EMU_INIT : 0),
+                     atomic ? "changes" : "writes");
+
+    if (!m)
+        return;
+    if (!m->cells) {
+        fu_emu_fail(FU_EMU_INPUT_WRITTEN, site, NULL,
+                    "%s writes byte %zu of '%s', an input", fu_emu_who(),
+                    at - m->from, m->info.name);
+        fu_emu_abandon();
+    }
+    fu_emu_global_race(site, m, at, n, true, atomic);
+    memset(m->flags + (at - m->from),
+           FU_EMU_ELEMENT | FU_EMU_INIT | FU_EMU_WRITTEN, n);
+}
+
+FU_EMU_NOINLINE void
+fu_emu_read(const void *p, size_t n)
+{
+    uintptr_t at = (uintptr_t)p;
+    const void *site = FU_EMU_HERE;
+    fu_emu_memory *m = fu_emu_admit(site, at, n, FU_EMU_ELEMENT | FU_EMU_INIT,
+                                    "reads");
+
+    if (m && m->cells)
+        fu_emu_global_race(site, m, at, n, false, false);
+}
+
+FU_EMU_NOINLINE void
+fu_emu_write(void *p, size_t n)
+{
+    fu_emu_write_at(FU_EMU_HERE, p, n, false);
+}
+
+FU_EMU_NOINLINE void
+fu_emu_atomic(void *p, size_t n)
+{
+    fu_emu_write_at(FU_EMU_HERE, p, n, true);
+}
+
+/* --- after the last launch ---------------------------------------------------------- */
+
+static void
+fu_emu_finish_output(const fu_emu_memory *m)
+{
+    size_t missing = 0, first = 0;
+
+    for (size_t i = m->info.bytes; i-- > 0;)
+        if ((m->flags[i] & (FU_EMU_ELEMENT | FU_EMU_WRITTEN)) ==
+            FU_EMU_ELEMENT) {
+            missing++;
+            first = i;
+        }
+    if (missing)
+        fu_emu_fail(FU_EMU_NOT_WRITTEN, NULL, NULL,
+                    "%zu bytes of '%s' were never written, the first is byte "
+                    "%zu", missing, m->info.name, first);
+}
+
+static void
+fu_emu_finish_zeroed(const fu_emu_memory *m)
+{
+    const unsigned char *p = (const unsigned char *)m->info.base;
+
+    for (size_t i = 0; i < m->info.bytes; i++)
+        if (p[i] != 0) {
+            fu_emu_fail(FU_EMU_NOT_ZERO, NULL, NULL,
+                        "byte %zu of '%s' is left at %u, not at 0", i,
+                        m->info.name, p[i]);
+            return;
+        }
+}
+
+extern "C" int
+fu_emu_finish(void)
+{
+    fu_emu.report.kind = FU_EMU_OK;
+    for (unsigned i = 0; i < fu_emu_n_memories; i++) {
+        const fu_emu_memory *m = &fu_emu_memories[i];
+
+        if (m->info.role == FU_EMU_OUTPUT || m->info.role == FU_EMU_IN_PLACE)
+            fu_emu_finish_output(m);
+        else if (m->info.role == FU_EMU_ZEROED)
+            fu_emu_finish_zeroed(m);
+    }
+    return fu_emu.report.kind;
+}
+
+#endif
