@@ -191,8 +191,8 @@ static __device__ __forceinline__ float fu_exp(float x) { return expf(x); }
 static __device__ __forceinline__ float fu_abs(float x) { return fabsf(x); }
 /* end fu/math.cuh */
 /* begin fu/prim.cuh */
-// Loads, stores, vectors in registers, shared memory and exchanges of values
-// of any type. Written on top of ptx.cuh; the host compiles it unchanged.
+// Loads, stores, vectors in registers and exchanges of values of any type.
+// Written on top of ptx.cuh; the host compiles it unchanged.
 // Values: an element of a storage type is a float in a register, a fu_bool is
 //         a bool, any other is itself.
 // Needs:  addresses aligned to the access; offsets in elements.

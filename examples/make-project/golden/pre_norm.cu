@@ -111,6 +111,19 @@ static __device__ __forceinline__ unsigned char *fu_shared(int byte_offset)
     return fu_smem + byte_offset;
 }
 
+// T is a register type; the offset is in bytes, a multiple of T's size.
+template <typename T>
+static __device__ __forceinline__ T fu_sload(int byte_offset)
+{
+    return *(const T *)fu_shared(byte_offset);
+}
+
+template <typename T>
+static __device__ __forceinline__ void fu_sstore(int byte_offset, T x)
+{
+    *(T *)fu_shared(byte_offset) = x;
+}
+
 // Accesses of BYTES bytes, naturally aligned, as words; `once` is for memory
 // that nobody writes during the kernel.
 template <int BYTES> struct fu_access;
@@ -261,8 +274,8 @@ static __device__ __forceinline__ float fu_cast_f32(T x)
 static __device__ __forceinline__ float fu_rsqrt(float x) { return rsqrtf(x); }
 /* end fu/math.cuh */
 /* begin fu/prim.cuh */
-// Loads, stores, vectors in registers, shared memory and exchanges of values
-// of any type. Written on top of ptx.cuh; the host compiles it unchanged.
+// Loads, stores, vectors in registers and exchanges of values of any type.
+// Written on top of ptx.cuh; the host compiles it unchanged.
 // Values: an element of a storage type is a float in a register, a fu_bool is
 //         a bool, any other is itself.
 // Needs:  addresses aligned to the access; offsets in elements.
@@ -424,19 +437,6 @@ static __device__ __forceinline__ void fu_store(T *p, fu_i64 off,
     fu_vec<T, 1> v;
     fu_set(v, 0, x);
     fu_vstore<1>(p, off, v);
-}
-
-// T is a register type; the offset is in bytes, a multiple of T's size.
-template <typename T>
-static __device__ __forceinline__ T fu_sload(int byte_offset)
-{
-    return *(const T *)fu_shared(byte_offset);
-}
-
-template <typename T>
-static __device__ __forceinline__ void fu_sstore(int byte_offset, T x)
-{
-    *(T *)fu_shared(byte_offset) = x;
 }
 
 // The value of the lane whose number differs by xor; all lanes take part.
