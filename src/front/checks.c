@@ -376,8 +376,8 @@ check_unused(struct resolver *r)
 
 /* --- what has no kernel -------------------------------------------------- */
 
-static bool
-has_kernels(enum dtype t)
+bool
+check_has_kernels(enum dtype t)
 {
     return t != DT_F8E4M3 && t != DT_F8E5M2;
 }
@@ -391,14 +391,15 @@ check_implemented(struct diag *d, const struct graph *g)
 
         if (op_info[n->op].flags & OPF_NO_KERNEL)
             what = op_info[n->op].name;
-        else if (!has_kernels(n->dtype) && op_info[n->op].class != OC_VIEW &&
+        else if (!check_has_kernels(n->dtype) &&
+                 op_info[n->op].class != OC_VIEW &&
                  op_info[n->op].class != OC_JOIN)
             what = dtype_info[n->dtype].name;
         if (what)
             diag_report(d, DIAG_NOT_IMPLEMENTED_YET, n->span, what);
     }
     for (uint32_t i = 0; i < g->n_results; i++) {
-        if (!has_kernels(g->results[i].dtype))
+        if (!check_has_kernels(g->results[i].dtype))
             diag_report(d, DIAG_NOT_IMPLEMENTED_YET, g->results[i].span,
                         dtype_info[g->results[i].dtype].name);
     }

@@ -198,6 +198,8 @@ struct signature {
 
 /* NULL for an unknown operation. */
 const struct signature *resolve_find_operation(const char *name);
+/* The i-th operation that has a name, NULL beyond the last. */
+const struct signature *resolve_operation_at(uint32_t i);
 /* Offers every operation's name. */
 void resolve_offer_operations(struct nearest *n);
 uint32_t signature_formals(const struct signature *s, struct arena *a,
@@ -255,6 +257,7 @@ void check_defs(struct resolver *r);
 /* Warnings, for programs without errors: a misspelt name would show twice. */
 void check_unused(struct resolver *r);
 void check_implemented(struct diag *d, const struct graph *g);
+bool check_has_kernels(enum dtype t);
 /* Calls fn for every name used as a value in e, in the order of the text. */
 void check_walk_names(const struct expr *e,
                       void (*fn)(void *, const struct expr *), void *data);

@@ -506,16 +506,29 @@ resolve_find_operation(const char *name)
     return &pointwise[op];
 }
 
+const struct signature *
+resolve_operation_at(uint32_t i)
+{
+    if (i < ARRAY_LEN(signatures))
+        return &signatures[i];
+    i -= (uint32_t)ARRAY_LEN(signatures);
+    for (int op = 0; op < OP_COUNT; op++) {
+        const struct signature *s = &pointwise[op];
+
+        if (!(op_info[op].flags & OPF_OPERATOR) &&
+            resolve_find_operation(op_info[op].name) == s && i-- == 0)
+            return s;
+    }
+    return NULL;
+}
+
 void
 resolve_offer_operations(struct nearest *n)
 {
-    for (size_t i = 0; i < ARRAY_LEN(signatures); i++)
-        nearest_offer(n, signatures[i].name);
-    for (int op = 0; op < OP_COUNT; op++) {
-        if (op_info[op].class == OC_POINTWISE &&
-            !(op_info[op].flags & (OPF_OPERATOR | OPF_INTERNAL)))
-            nearest_offer(n, op_info[op].name);
-    }
+    const struct signature *s;
+
+    for (uint32_t i = 0; (s = resolve_operation_at(i)) != NULL; i++)
+        nearest_offer(n, s->name);
 }
 
 uint32_t

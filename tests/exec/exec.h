@@ -43,6 +43,11 @@ struct run {
     unsigned sms; /* of the emulated device */
     bool exact;   /* integer-valued inputs */
     bool share;   /* results in the place of their inputs */
+
+    /* What was compared so far; a hollow check has too many undecided elements
+     * to show anything. */
+    uint32_t checks, hollow;
+    int64_t elements, undecided;
 };
 
 /* exec_plans.c: a plan of all candidates, as variants. */
@@ -54,6 +59,8 @@ bool exec_build(struct arena *a, const char *const *compiler, const char *text,
 
 /* exec_run.c; false after a message on stderr. */
 bool exec_prepare(struct run *r, const struct input_spec *spec);
+/* What the program requires of a launch, after exec_prepare. */
+bool exec_legal(struct run *r);
 bool exec_variant(struct run *r, uint32_t v, bool *ret_admitted);
 
 #endif

@@ -266,6 +266,16 @@ evaluate(struct run *r, const char *text)
     return v;
 }
 
+bool
+exec_legal(struct run *r)
+{
+    bool ok = true;
+
+    for (uint32_t i = 0; i < r->resolved->n_guards && ok; i++)
+        ok = evaluate(r, r->resolved->guards[i]) != 0;
+    return ok;
+}
+
 /* --- launching ------------------------------------------------------------ */
 
 static void *
@@ -432,6 +442,10 @@ check(struct run *r, uint32_t v, uint32_t i)
     struct eval_values ref = eval_result(r->eval, i, NULL, 0);
     struct check_report c = check_output(&ref, &r->outputs[i], r->exact);
 
+    r->checks++;
+    r->hollow += c.wrong == 0 && !check_passed(&c);
+    r->elements += c.count;
+    r->undecided += c.undecided;
     if (!check_must(r, v, i))
         return false;
     if (check_passed(&c) || (c.wrong == 0 && c.undecided > 0))
@@ -518,6 +532,39 @@ run_once(struct run *r, uint32_t v, int order)
     return ok;
 }
 
+static size_t
+output_bytes(const struct tensor *t)
+{
+    int64_t extent;
+
+    if (!tensor_extent(t, &extent))
+        BUG("a tensor that is too large");
+    return (size_t)extent * dtype_info[t->dtype].bytes;
+}
+
+/* The same bits in the other order of the threads, gaps included. */
+static bool
+run_reversed(struct run *r, uint32_t v)
+{
+    uint32_t n = r->resolved->n_results;
+    char **before = NEW_ARRAY(r->arena, char *, n + 1);
+    bool ok;
+
+    for (uint32_t i = 0; i < n; i++) {
+        before[i] = arena_alloc(r->arena, output_bytes(&r->outputs[i]) + 1);
+        memcpy(before[i], r->outputs[i].data, output_bytes(&r->outputs[i]));
+    }
+    ok = run_once(r, v, 1);
+    for (uint32_t i = 0; i < n && ok; i++) {
+        ok = memcmp(before[i], r->outputs[i].data,
+                    output_bytes(&r->outputs[i])) == 0;
+        if (!ok)
+            fprintf(stderr, "variant %u, '%s': two runs differ\n", v,
+                    r->resolved->results[i].name);
+    }
+    return ok;
+}
+
 bool
 exec_variant(struct run *r, uint32_t v, bool *ret_admitted)
 {
@@ -526,5 +573,5 @@ exec_variant(struct run *r, uint32_t v, bool *ret_admitted)
     *ret_admitted = lv->guard[0] == '\0' || evaluate(r, lv->guard) != 0;
     if (!*ret_admitted)
         return true;
-    return run_once(r, v, 0) && run_once(r, v, 1);
+    return run_once(r, v, 0) && run_reversed(r, v);
 }

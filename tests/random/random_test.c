@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* random_test: programs, each with every plan that the schedulers offer, in one
+ * library, run on the CPU and compared with the interpreter.
+ *
+ *     random_test PROGRAM.fusion... -- COMPILER [OPTION...]
+ *
+ * A program is a file with one fusion, of a name of its own, and lines
+ * `# EXEC: M=3 N=17`, as in tests/exec. One line of JSON a program on standard
+ * output, at its end; messages on standard error after a line `== PROGRAM`. */
+#include "support/base.h"
+
+#include "tests/exec/exec.h"
+
+#include "codegen/codegen.h"
+#include "front/front.h"
+#include "sched/select.h"
+#include "support/arena.h"
+#include "support/buf.h"
+#include "support/diag.h"
+#include "support/io.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_LINES = 8 };
+
+/* The settings of one EXEC line. */
+struct sizes {
+    struct setting settings[MAX_SETTINGS];
+    uint32_t n;
+};
+
+struct program {
+    struct arena *arena;
+    const char *path;
+    struct sizes lines[MAX_LINES];
+    uint32_t n_lines;
+    const struct graph *graph;
+    const struct selection *selection;
+    const struct lowered *low;
+    const char *status; /* "ok", or what went wrong first */
+    uint32_t variants[SCHED_COUNT], runs[SCHED_COUNT];
+    struct run total; /* its counters */
+};
+
+static const char prefix[] = "# EXEC:";
+
+/* --- reading -------------------------------------------------------------- */
+
+static bool
+read_line(struct program *p, const char *line, size_t n)
+{
+    struct sizes *s = &p->lines[p->n_lines++];
+
+    for (size_t i = 0; i < n;) {
+        size_t len = MIN(strcspn(line + i, " \n"), n - i);
+        char *word = arena_strndup(p->arena, line + i, len);
+        char *equals = strchr(word, '=');
+
+        i += len + 1;
+        if (!len)
+            continue;
+        if (!equals || s->n == MAX_SETTINGS)
+            return false;
+        *equals = '\0';
+        s->settings[s->n++] = (struct setting){word, equals + 1};
+    }
+    return true;
+}
+
+static bool
+read_lines(struct program *p)
+{
+    size_t len;
+    const char *at = io_read(p->arena, p->path, &len);
+
+    while (at && (at = strstr(at, prefix)) != NULL) {
+        at += sizeof(prefix) - 1;
+        if (p->n_lines == MAX_LINES || !read_line(p, at, strcspn(at, "\n")))
+            return false;
+    }
+    return p->n_lines > 0;
+}
+
+static bool
+load(struct program *p)
+{
+    struct front_options opt = {0};
+    struct diag *d = diag_new(p->arena);
+    struct module *m = front_load(p->arena, d, p->path, &opt);
+    struct diag_style style = {.tool = "random_test"};
+
+    diag_flush(d, stderr, &style);
+    if (!m || diag_errors(d) || m->n_graphs != 1)
+        return false;
+    p->graph = m->graphs[0];
+    return true;
+}
+
+static void
+plan(struct program *p)
+{
+    struct select_options opt = {.device = device_find("h200")};
+    struct facts *f = facts_analyse(p->arena, graph_simplify(p->graph));
+    const struct fusion_plan *all = exec_plans(p->arena, f);
+
+    p->selection = select_plans(p->arena, f, &opt, diag_new(p->arena));
+    p->low = lower_fusion(p->arena, f, all);
+    for (uint32_t v = 0; v < all->n_variants; v++)
+        p->variants[all->variants[v].kernels[0].scheduler]++;
+}
+
+/* --- running -------------------------------------------------------------- */
+
+static bool
+run_variants(struct program *p, struct run *r)
+{
+    for (uint32_t v = 0; v < r->low->variants.n; v++) {
+        bool admitted = false, ok = exec_variant(r, v, &admitted);
+        enum scheduler_id id = r->low->plan->variants[v].kernels[0].scheduler;
+
+        p->runs[id] += admitted;
+        if (!ok) {
+            fprintf(stderr, "in variant %u (%s)\n", v, scheduler_name[id]);
+            p->status = "failed";
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+has_in_place(const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->n_results; i++)
+        if (g->results[i].inplace >= 0)
+            return true;
+    return false;
+}
+
+/* Random inputs, in place where the program allows it, then small integers. */
+static void
+run_sizes(struct program *p, const struct sizes *s, const struct emulated *emu)
+{
+    struct run r = p->total;
+    struct input_spec ints = {INPUT_INTS, -3, 3};
+    bool ok;
+
+    r.arena = arena_new();
+    r.resolved = p->graph;
+    r.low = p->low;
+    r.emu = emu;
+    r.settings = s->settings;
+    r.n_settings = s->n;
+    if (!exec_prepare(&r, NULL) || !exec_legal(&r)) {
+        fprintf(stderr, "not legal at these sizes\n");
+        p->status = "illegal";
+    } else {
+        ok = run_variants(p, &r);
+        r.share = true;
+        if (ok && has_in_place(p->graph))
+            ok = exec_prepare(&r, NULL) && run_variants(p, &r);
+        r.share = false;
+        r.exact = true;
+        if (ok && exec_prepare(&r, &ints))
+            run_variants(p, &r);
+        r.exact = false;
+    }
+    arena_free(r.arena);
+    p->total = r;
+}
+
+/* --- reporting ------------------------------------------------------------ */
+
+static void
+print_counts(const char *name, const uint32_t *counts)
+{
+    const char *comma = "";
+
+    printf(", \"%s\": {", name);
+    for (int i = 0; i < SCHED_COUNT; i++)
+        if (counts[i]) {
+            printf("%s\"%s\": %" PRIu32, comma, scheduler_name[i], counts[i]);
+            comma = ", ";
+        }
+    printf("}");
+}
+
+static void
+print_refusals(const struct selection *s)
+{
+    printf(", \"refusals\": {");
+    for (uint32_t i = 0; s && i < s->n_refusals; i++)
+        printf("%s\"%s\": \"%s\"", i ? ", " : "",
+               scheduler_name[s->refusals[i].scheduler], s->refusals[i].why);
+    printf("}");
+}
+
+static void
+print_program(const struct program *p)
+{
+    printf("{\"file\": \"%s\", \"status\": \"%s\"", p->path, p->status);
+    print_counts("variants", p->variants);
+    print_counts("runs", p->runs);
+    print_refusals(p->selection);
+    printf(", \"checks\": %" PRIu32 ", \"hollow\": %" PRIu32
+           ", \"elements\": %" PRId64 ", \"undecided\": %" PRId64 "}\n",
+           p->total.checks, p->total.hollow, p->total.elements,
+           p->total.undecided);
+    fflush(stdout);
+}
+
+/* --- all ------------------------------------------------------------------ */
+
+static void
+open_program(struct program *p, const char *path)
+{
+    *p = (struct program){.path = path, .status = "ok", .arena = arena_new()};
+    fprintf(stderr, "== %s\n", path);
+    if (!read_lines(p))
+        p->status = "no lines";
+    else if (!load(p))
+        p->status = "rejected";
+    else
+        plan(p);
+}
+
+static const char *
+text_of(struct arena *a, const struct program *p, int n)
+{
+    struct codegen_options opt = {.version = "test"};
+    const struct lowered **all = NEW_ARRAY(a, const struct lowered *, n + 1);
+    uint32_t k = 0;
+
+    for (int i = 0; i < n; i++)
+        if (p[i].low)
+            all[k++] = p[i].low;
+    return k ? codegen_cuda(a, all, k, &opt) : NULL;
+}
+
+static bool
+run_all(struct program *p, int n, const char *const *compiler)
+{
+    struct arena *a = arena_new();
+    const char *text = text_of(a, p, n);
+    struct emulated emu;
+    bool ok = true;
+
+    fprintf(stderr, "== all\n");
+    if (text && !exec_build(a, compiler, text, &emu)) {
+        fprintf(stderr, "the text does not compile\n");
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        fprintf(stderr, "== %s\n", p[i].path);
+        for (uint32_t k = 0; p[i].low && k < p[i].n_lines; k++)
+            if (!strcmp(p[i].status, "ok"))
+                run_sizes(&p[i], &p[i].lines[k], &emu);
+        ok &= !strcmp(p[i].status, "ok");
+        print_program(&p[i]);
+        arena_free(p[i].arena);
+    }
+    if (text)
+        exec_close(&emu);
+    arena_free(a);
+    return ok;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct program *all;
+    int split = 1;
+    bool ok;
+
+    while (split < argc && strcmp(argv[split], "--") != 0)
+        split++;
+    if (split + 1 >= argc || split == 1) {
+        fprintf(stderr, "usage: random_test PROGRAM.fusion... -- COMPILER "
+                        "[OPTION...]\n");
+        return EXIT_USAGE;
+    }
+    all = calloc((size_t)split, sizeof(*all));
+    if (!all)
+        return EXIT_ENVIRONMENT;
+    for (int i = 1; i < split; i++)
+        open_program(&all[i - 1], argv[i]);
+    ok = run_all(all, split - 1, (const char *const *)argv + split + 1);
+    free(all);
+    return ok ? EXIT_OK : EXIT_INPUT;
+}
