@@ -141,6 +141,21 @@ row_span(const struct row_use *u, node_id n, int *ret_first, int *ret_last)
     return true;
 }
 
+/* A result without some row axes is written by the first row along them, which
+ * must exist. What follows a column sum is written by the kernel after. */
+static bool
+may_lack_writer(const struct facts *f, uint32_t result)
+{
+    node_id v = facts_value(f, f->g->results[result].node);
+    axis_mask missing = f->rows & ~f->stores[result].axes;
+    int64_t least;
+
+    if (!missing || f->node[v].after_outer || facts_is_outer(f, v))
+        return false;
+    return !sym_lower_bound(f->g->syms, facts_extent(f, missing), &least) ||
+           least < 1;
+}
+
 const char *
 rowwise_refuse(const struct problem *p)
 {
@@ -159,6 +174,11 @@ rowwise_refuse(const struct problem *p)
             return arena_printf(p->arena,
                                 "result '%s' follows an inner reduction and "
                                 "lacks row axes",
+                                f->g->results[i].name);
+        if (may_lack_writer(f, i))
+            return arena_printf(p->arena,
+                                "result '%s' lacks row axes, which may be "
+                                "empty",
                                 f->g->results[i].name);
     }
     return NULL;

@@ -46,8 +46,9 @@ run_compiler(struct arena *a, const char *const *compiler, const char *out,
     pid_t pid;
     int status;
 
-    add_all(a, argv, &n, compiler);
+    argv[n++] = arena_strdup(a, compiler[0]);
     add_all(a, argv, &n, emulation_flags);
+    add_all(a, argv, &n, compiler + 1); /* which may overrule a flag */
     add_all(a, argv, &n, files);
     add_all(a, argv, &n, emulation_libraries);
     if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) != 0) {

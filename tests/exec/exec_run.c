@@ -542,7 +542,8 @@ output_bytes(const struct tensor *t)
     return (size_t)extent * dtype_info[t->dtype].bytes;
 }
 
-/* The same bits in the other order of the threads, gaps included. */
+/* The same bits, gaps included, in the other order of the threads and on a
+ * device with one multiprocessor more. */
 static bool
 run_reversed(struct run *r, uint32_t v)
 {
@@ -550,11 +551,14 @@ run_reversed(struct run *r, uint32_t v)
     char **before = NEW_ARRAY(r->arena, char *, n + 1);
     bool ok;
 
+    r->sms++;
+
     for (uint32_t i = 0; i < n; i++) {
         before[i] = arena_alloc(r->arena, output_bytes(&r->outputs[i]) + 1);
         memcpy(before[i], r->outputs[i].data, output_bytes(&r->outputs[i]));
     }
     ok = run_once(r, v, 1);
+    r->sms--;
     for (uint32_t i = 0; i < n && ok; i++) {
         ok = memcmp(before[i], r->outputs[i].data,
                     output_bytes(&r->outputs[i])) == 0;

@@ -140,7 +140,7 @@ has_in_place(const struct graph *g)
 
 /* Random inputs, in place where the program allows it, then small integers. */
 static void
-run_sizes(struct program *p, const struct sizes *s, const struct emulated *emu)
+run_sizes(struct program *p, const struct sizes *s, const struct emulation *emu)
 {
     struct run r = p->total;
     struct input_spec ints = {INPUT_INTS, -3, 3};
@@ -150,6 +150,7 @@ run_sizes(struct program *p, const struct sizes *s, const struct emulated *emu)
     r.resolved = p->graph;
     r.low = p->low;
     r.emu = emu;
+    r.sms = 2;
     r.settings = s->settings;
     r.n_settings = s->n;
     if (!exec_prepare(&r, NULL) || !exec_legal(&r)) {
@@ -243,7 +244,7 @@ run_all(struct program *p, int n, const char *const *compiler)
 {
     struct arena *a = arena_new();
     const char *text = text_of(a, p, n);
-    struct emulated emu;
+    struct emulation emu;
     bool ok = true;
 
     fprintf(stderr, "== all\n");
@@ -261,7 +262,7 @@ run_all(struct program *p, int n, const char *const *compiler)
         arena_free(p[i].arena);
     }
     if (text)
-        exec_close(&emu);
+        emulation_close(&emu);
     arena_free(a);
     return ok;
 }
