@@ -66,8 +66,8 @@ enum fu_emu_role {
 };
 
 /* Memory that kernels may touch: a tensor (strides in elements, none negative),
- * or with rank 0 so many bytes of which all count. `element` is the smallest
- * access that there will be (1 always works; more is faster). */
+ * or with rank 0 so many bytes of which all count, `element` then being a guess
+ * at the smallest access. */
 struct fu_emu_buffer {
     const char *name;
     void *base;
@@ -97,8 +97,8 @@ struct fu_emu_counts {
 int fu_emu_launch(const struct fu_emu_launch_info *l, void **args);
 /* Of the last call that didn't return FU_EMU_OK. */
 const struct fu_emu_report *fu_emu_last_report(void);
-/* Reports that hold only if their first two lines differ, of the last launch;
- * NULL beyond the last. */
+/* Reports that hold only if their first two lines differ, those that no launch
+ * before the last one gave; NULL beyond the last. */
 const struct fu_emu_report *fu_emu_suspect(unsigned index);
 
 /* Declares memory. As soon as any is declared, accesses outside all of it fail

@@ -15,7 +15,9 @@
 #define FU_EMU_INLINE static inline __attribute__((always_inline))
 #define FU_EMU_NOINLINE static __attribute__((noinline))
 
-enum { FU_EMU_STACK = 256 * 1024 };
+/* Stacks lie a little more than their size apart, or the tops of all would meet
+ * in the same lines of the processor's caches. */
+enum { FU_EMU_STACK = 256 * 1024, FU_EMU_STRIDE = FU_EMU_STACK + 4096 + 192 };
 
 #if defined(__x86_64__)
 extern "C" void fu_emu_swap(void **save, void *load)

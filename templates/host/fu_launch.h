@@ -78,7 +78,7 @@ fu_emu_launch_allowed()
 static void
 fu_emu_make_room(unsigned blocks)
 {
-    size_t stacks = (size_t)blocks * FU_EMU_THREADS * FU_EMU_STACK;
+    size_t stacks = (size_t)blocks * FU_EMU_THREADS * FU_EMU_STRIDE;
 
     if (blocks <= fu_emu.room_resident)
         return;
@@ -117,7 +117,7 @@ fu_emu_begin_thread(fu_emu_block *b, unsigned slot, unsigned i)
     t->pdl_waited = !fu_emu.info.pdl;
     fu_emu_fiber_make(&t->fiber,
                       fu_emu.stacks + ((size_t)slot * FU_EMU_THREADS + i) *
-                                          FU_EMU_STACK,
+                                          FU_EMU_STRIDE,
                       fu_emu_run_thread);
 }
 
@@ -212,7 +212,7 @@ extern "C" int
 fu_emu_launch(const fu_emu_launch_info *info, void **args)
 {
     fu_emu.report.kind = FU_EMU_OK;
-    fu_emu.n_suspects = 0;
+    fu_emu.old_suspects = fu_emu.n_suspects;
     fu_emu.info = *info;
     if (fu_emu.info.cluster == 0)
         fu_emu.info.cluster = 1;
@@ -239,6 +239,7 @@ fu_emu_last_report(void)
 extern "C" const fu_emu_report *
 fu_emu_suspect(unsigned index)
 {
+    index += fu_emu.old_suspects;
     return index < fu_emu.n_suspects ? &fu_emu.suspect[index] : NULL;
 }
 

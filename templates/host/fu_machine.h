@@ -31,7 +31,7 @@ enum {
     FU_EMU_BARRIERS = 16,
     FU_EMU_MAX_BLOCKS = 1 << 21, /* of a grid */
     FU_EMU_MAX_CLUSTER = 16,
-    FU_EMU_SUSPECTS = 16,
+    FU_EMU_SUSPECTS = 64,
     FU_EMU_MAX_SMEM = 227 * 1024,
 };
 
@@ -115,7 +115,7 @@ struct fu_emu_machine {
     fu_emu_report report;
     char text[1024];
     fu_emu_report suspect[FU_EMU_SUSPECTS];
-    unsigned n_suspects;
+    unsigned n_suspects, old_suspects; /* the old ones: of launches before */
     fu_emu_counts counts;
     fu_emu_entry *entries;
     unsigned n_entries;

@@ -242,26 +242,58 @@ fu_emu_fail_race(const void *site, const fu_emu_memory *m, size_t offset,
     fu_emu_abandon();
 }
 
+/* An access of less than an element: from now on a cell is as much as it. */
 static void
-fu_emu_global_race(const void *site, fu_emu_memory *m, uintptr_t at, size_t n,
-                   bool writes, bool atomic)
+fu_emu_split(fu_emu_memory *m, unsigned shift)
 {
-    size_t from = (at - m->from) >> m->shift;
-    size_t to = (at - m->from + n - 1) >> m->shift;
+    size_t old = m->info.bytes >> m->shift, parts = (size_t)1 << m->shift >> shift;
+    size_t bytes = ((m->info.bytes >> shift) + parts) * sizeof(fu_emu_cell);
+    fu_emu_cell *cells = (fu_emu_cell *)fu_emu_map(bytes);
+
+    for (size_t i = 0; i <= old; i++)
+        if (m->cells[i].write.stamp || m->cells[i].read.stamp)
+            for (size_t k = 0; k < parts; k++)
+                cells[i * parts + k] = m->cells[i];
+    munmap(m->cells, m->cell_bytes);
+    m->cells = cells;
+    m->cell_bytes = bytes;
+    m->shift = shift;
+}
+
+/* The race cells [from, to). */
+static void
+fu_emu_global_cells(const void *site, fu_emu_memory *m, size_t from, size_t to,
+                    bool writes, bool atomic)
+{
     fu_emu_epoch e = fu_emu_epoch_now();
     int32_t mark = fu_emu_site(site);
 
-    for (size_t i = from; i <= to; i++) {
+    uint32_t launch = fu_emu.launch;
+
+    for (size_t i = from; i < to; i++) {
         fu_emu_cell *c = &m->cells[i];
         const fu_emu_mark *other = fu_emu_race_pdl(c, writes);
 
         if (other)
             fu_emu_fail_race(site, m, i << m->shift, other, writes, true);
-        other = writes ? fu_emu_race_write(c, fu_emu.launch, e, mark, atomic)
-                       : fu_emu_race_read(c, fu_emu.launch, e, mark);
+        other = writes ? fu_emu_race_write(c, launch, e, mark, atomic)
+                       : fu_emu_race_read(c, launch, e, mark);
         if (other)
             fu_emu_fail_race(site, m, i << m->shift, other, writes, false);
     }
+}
+
+static void
+fu_emu_global_race(const void *site, fu_emu_memory *m, uintptr_t at, size_t n,
+                   bool writes, bool atomic)
+{
+    size_t offset = at - m->from;
+    unsigned shift = (unsigned)__builtin_ctzll(offset | n);
+
+    if (shift < m->shift)
+        fu_emu_split(m, shift);
+    fu_emu_global_cells(site, m, offset >> m->shift,
+                        (offset + n) >> m->shift, writes, atomic);
 }
 
 static void

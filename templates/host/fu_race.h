@@ -13,7 +13,7 @@
 #ifndef FU_RACE_H
 #define FU_RACE_H
 
-#include "fu_clock.h"
+#include "fu_sync.h"
 
 enum : uint32_t {
     FU_EMU_NOBODY = 0xffffffffu,
@@ -121,7 +121,7 @@ fu_emu_readers_unknown(const fu_emu_mark *read, fu_emu_mark *ret)
  * NULL, and then notes the access. `e` is the access's own stamp: the thread's,
  * or that of a copy that is complete. */
 
-static const fu_emu_mark *
+FU_EMU_INLINE const fu_emu_mark *
 fu_emu_race_read(fu_emu_cell *c, uint32_t stamp, fu_emu_epoch e, int32_t site)
 {
     fu_emu_mark *r = &c->read;
@@ -144,7 +144,7 @@ fu_emu_race_read(fu_emu_cell *c, uint32_t stamp, fu_emu_epoch e, int32_t site)
     return NULL;
 }
 
-static const fu_emu_mark *
+FU_EMU_INLINE const fu_emu_mark *
 fu_emu_race_write(fu_emu_cell *c, uint32_t stamp, fu_emu_epoch e, int32_t site,
                   bool atomic)
 {
@@ -191,7 +191,7 @@ fu_emu_race_note(fu_emu_cell *c, uint32_t stamp, fu_emu_epoch e, int32_t site,
 
 /* Before it waited, a thread of a dependent launch may touch only what the
  * launches that may still run leave alone: the mark of theirs, or NULL. */
-static const fu_emu_mark *
+FU_EMU_INLINE const fu_emu_mark *
 fu_emu_race_pdl(const fu_emu_cell *c, bool writes)
 {
     uint32_t w = c->write.stamp & ~FU_EMU_ATOMIC, r = c->read.stamp;

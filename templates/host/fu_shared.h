@@ -120,13 +120,14 @@ fu_emu_shared_race(const void *site, fu_emu_block *b, size_t offset, size_t n,
     fu_emu_epoch e = fu_emu_epoch_now();
     int32_t mark = fu_emu_site(site);
 
+    uint32_t group = fu_emu.group;
+
     for (size_t i = offset; i < offset + n; i++) {
         fu_emu_cell *c = &b->smem_cells[i];
         const fu_emu_mark *other =
-            use == FU_EMU_S_READ
-                ? fu_emu_race_read(c, fu_emu.group, e, mark)
-                : fu_emu_race_write(c, fu_emu.group, e, mark,
-                                    use == FU_EMU_S_ATOMIC);
+            use == FU_EMU_S_READ ? fu_emu_race_read(c, group, e, mark)
+                                 : fu_emu_race_write(c, group, e, mark,
+                                                     use == FU_EMU_S_ATOMIC);
 
         if (!other)
             continue;

@@ -169,7 +169,6 @@ compile_and_run(struct test_case *t, const struct graph *g)
                     .resolved = g,
                     .low = low,
                     .emu = library_of(t->libraries, text),
-                    .sms = 2,
                     .settings = t->settings,
                     .n_settings = t->n_settings};
 

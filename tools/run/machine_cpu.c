@@ -330,7 +330,7 @@ declare_workspace(struct cpu *c, const struct session *s,
                                   .base = (char *)p->workspace + offsets[i],
                                   .role = w->zero ? FU_EMU_ZEROED
                                                   : FU_EMU_WORKSPACE,
-                                  .element = 1};
+                                  .element = 4};
         int64_t bytes;
 
         if (!match_eval(&p->match, &w->bytes, &bytes))
