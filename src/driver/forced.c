@@ -19,25 +19,19 @@ static const struct span nowhere = {0};
 
 /* The text of a plan file, or the plan inside a manifest. */
 static const struct source *
-read_plan(struct pipeline *p)
+find_plan(struct pipeline *p, const char *name, const char *text, size_t len)
 {
-    const char *path = p->options->plan, *why;
-    size_t len;
-    const char *text = io_read(p->arena, path, &len);
+    const char *why;
 
-    if (!text) {
-        diag_report(p->diag, DIAG_CANNOT_READ, nowhere, path, strerror(errno));
-        return NULL;
-    }
     if (text[strspn(text, " \t\r\n")] == '{') {
         text = manifest_plan(p->arena, text, len, &why);
         if (!text) {
-            diag_report(p->diag, DIAG_BAD_PLAN_FILE, nowhere, path, why);
+            diag_report(p->diag, DIAG_BAD_PLAN_FILE, nowhere, name, why);
             return NULL;
         }
         len = strlen(text);
     }
-    return source_new(p->arena, path, text, len);
+    return source_new(p->arena, name, text, len);
 }
 
 /* --- guards -------------------------------------------------------------- */
@@ -118,11 +112,12 @@ check_unit(struct pipeline *p, const struct unit *u)
 }
 
 bool
-force_plans(struct pipeline *p)
+force_plan_text(struct pipeline *p, const char *name, const char *text,
+                size_t len)
 {
     const struct graph **graphs =
         NEW_ARRAY(p->arena, const struct graph *, p->n_units);
-    const struct source *src = read_plan(p);
+    const struct source *src = find_plan(p, name, text, len);
     struct fusion_plan **plans;
     bool ok = true;
 
@@ -135,4 +130,17 @@ force_plans(struct pipeline *p)
         ok = check_unit(p, &p->units[i]) && ok;
     }
     return ok;
+}
+
+bool
+force_plans(struct pipeline *p)
+{
+    const char *path = p->options->plan;
+    size_t len;
+    const char *text = io_read(p->arena, path, &len);
+
+    if (text)
+        return force_plan_text(p, path, text, len);
+    diag_report(p->diag, DIAG_CANNOT_READ, nowhere, path, strerror(errno));
+    return false;
 }

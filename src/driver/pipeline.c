@@ -89,7 +89,10 @@ load(struct pipeline *p)
         .n_include_dirs = p->options->include_dirs.n,
     };
 
-    p->module = front_load(p->arena, p->diag, p->options->input, &opt);
+    p->module = p->text
+                    ? front_load_text(p->arena, p->diag, p->options->input,
+                                      p->text, p->len, &opt)
+                    : front_load(p->arena, p->diag, p->options->input, &opt);
     if (!p->module) {
         if (!diag_errors(p->diag))
             BUG("'%s' was refused without a message", p->options->input);
@@ -346,12 +349,17 @@ run_stages(struct pipeline *p, struct buf *to_stdout)
 }
 
 bool
+pipeline_make(struct pipeline *p, struct buf *to_stdout)
+{
+    return choose_device(p->arena, p->diag, p->options, &p->device) &&
+           outputs_init(&p->outputs, p->arena, p->diag, p->options) &&
+           run_stages(p, to_stdout) && !diag_errors(p->diag);
+}
+
+bool
 pipeline_run(struct pipeline *p, struct buf *to_stdout)
 {
-    if (!choose_device(p->arena, p->diag, p->options, &p->device) ||
-        !outputs_init(&p->outputs, p->arena, p->diag, p->options))
-        return false;
-    if (!run_stages(p, to_stdout) || diag_errors(p->diag))
+    if (!pipeline_make(p, to_stdout))
         return false;
     if (p->options->check)
         return outputs_check(&p->outputs, to_stdout);

@@ -24,6 +24,8 @@ struct pipeline {
     struct arena *arena;
     struct diag *diag;
     struct options *options;
+    const char *text; /* of the input; NULL: it is read from its file */
+    size_t len;
     struct chosen_device device;
     struct outputs outputs;
 
@@ -43,9 +45,14 @@ struct pipeline {
  * after an error, which is in the diag, or after a difference that --check
  * found. */
 bool pipeline_run(struct pipeline *p, struct buf *to_stdout);
+/* The same without the last step: what was made stays in p->outputs. */
+bool pipeline_make(struct pipeline *p, struct buf *to_stdout);
 
 /* forced.c: the plans of --plan, costed and checked. */
 bool force_plans(struct pipeline *p);
+/* The same from a text in memory: a plan, or a manifest with one inside. */
+bool force_plan_text(struct pipeline *p, const char *name, const char *text,
+                     size_t len);
 
 /* accept.c: the kernels as CUDA text, then compiled and the report read, with
  * the next candidate for every plan that uses local memory. */

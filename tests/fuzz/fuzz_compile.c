@@ -1,88 +1,69 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_compile: any bytes through every stage up to CUDA text.
+/* fuzz_compile: any bytes through every stage up to CUDA text and manifest.
  *
- * What must hold of a program that is accepted: its graphs verify before and
- * after simplify, it prints as a program that prints itself, some scheduler
- * takes it, and its kernels verify. */
+ * A first line `#: OPTIONS` gives the command line. What must hold of a program
+ * that is accepted: its kernels verify, its plan reads back as itself, and the
+ * launch library reads its manifest. */
 #include "support/base.h"
 
 #include "harness.h"
+#include "readers.h"
 
-#include "analysis/facts.h"
-#include "codegen/codegen.h"
-#include "front/front.h"
+#include "driver/pipeline.h"
 #include "ir/graph.h"
-#include "ir/op.h"
 #include "kernel/kernel.h"
 #include "lower/lower.h"
-#include "sched/select.h"
+#include "sched/plan.h"
 #include "support/arena.h"
 #include "support/buf.h"
 #include "support/diag.h"
 
-#include <stdio.h>
+enum { MAX_WORDS = 24 };
 
-enum { MAX_NODES = 3000 }; /* above, only the front end is run */
-
-static const struct diag_style style = {.tool = "fuzz"};
-
-static void
-verify_graph(struct arena *a, const struct graph *g)
+/* The words after "#:" as a command line for FILE. */
+static char **
+split_options(struct arena *a, const char *text, size_t len, int *ret_n)
 {
-    struct buf why;
+    char **words = NEW_ARRAY(a, char *, MAX_WORDS + 3);
+    int n = 0;
+    size_t end;
+    char *line;
 
-    buf_init(&why, a);
-    if (!graph_verify(g, &why))
-        BUG("graph of '%s': %s", g->name, buf_str(&why));
-}
-
-static const char *
-print_module(struct arena *a, const struct module *m)
-{
-    struct buf b;
-
-    buf_init(&b, a);
-    for (uint32_t i = 0; i < m->n_graphs; i++)
-        graph_print_fusion(&b, m->graphs[i]);
-    return buf_str(&b);
-}
-
-static struct module *
-load(struct arena *a, const char *text, size_t len)
-{
-    struct diag *d = diag_new(a);
-    struct front_options opt = {0};
-    struct module *m = front_load_text(a, d, "fuzz.fusion", text, len, &opt);
-
-    if (!m && diag_errors(d) == 0)
-        BUG("a program was refused without a message");
-    if (m && diag_errors(d) > 0)
-        BUG("a program with errors was accepted");
-    diag_flush(d, stderr, &style);
-    return m;
-}
-
-static void
-check_round_trip(struct arena *a, const struct module *m)
-{
-    const char *once = print_module(a, m), *twice;
-    struct module *again = load(a, once, strlen(once));
-
-    if (!again)
-        BUG("a printed program is refused:\n%s", once);
-    twice = print_module(a, again);
-    if (strcmp(once, twice) != 0)
-        BUG("a printed program prints differently:\n%s\n%s", once, twice);
-}
-
-static bool
-has_kernels(const struct graph *g)
-{
-    for (uint32_t n = 0; n < g->n_nodes; n++) {
-        if (op_info[graph_node(g, n)->op].flags & OPF_NO_KERNEL)
-            return false;
+    words[n++] = arena_strdup(a, "fuzz");
+    words[n++] = arena_strdup(a, "fuzz.fusion");
+    *ret_n = n;
+    if (len < 2 || text[0] != '#' || text[1] != ':')
+        return words;
+    for (end = 2; end < len && text[end] != '\n';)
+        end++;
+    line = arena_strndup(a, text + 2, end - 2);
+    while (n < MAX_WORDS + 2) {
+        line += strspn(line, " ");
+        if (!*line)
+            break;
+        words[n++] = line;
+        line += strcspn(line, " ");
+        if (*line)
+            *line++ = '\0';
     }
-    return true;
+    *ret_n = n;
+    return words;
+}
+
+/* What would reach outside, or is another target's, is left out. */
+static void
+confine(struct options *o)
+{
+    o->input = "fuzz.fusion";
+    o->output = "-";
+    o->plan = NULL;
+    o->include_dirs.n = 0;
+    o->depfile = false;
+    o->check = o->restat = false;
+    if (o->device && strncmp(o->device, "native", 6) == 0)
+        o->device = NULL;
+    o->emit[ART_AST] = o->emit[ART_CUBIN] = o->emit[ART_PTX] = false;
+    o->emit[ART_PLAN] = o->emit[ART_CU] = o->emit[ART_JSON] = true;
 }
 
 static void
@@ -100,42 +81,61 @@ check_kernels(struct arena *a, const struct lowered *l)
 }
 
 static void
-compile(struct arena *a, const struct graph *resolved)
+check_plan(struct pipeline *p)
 {
-    static const struct codegen_options cuda = {.version = "fuzz"};
-    const struct graph *g;
-    const struct facts *f;
-    struct select_options opt = {.device = device_find("h200")};
-    struct diag *d = diag_new(a);
-    struct selection *s;
-    struct lowered *l;
+    const char *text = p->outputs.art[ART_PLAN].data;
+    const struct graph **graphs =
+        NEW_ARRAY(p->arena, const struct graph *, p->n_units);
+    struct diag *d = diag_new(p->arena);
+    struct fusion_plan **plans;
+    struct buf b;
 
-    verify_graph(a, resolved);
-    if (resolved->n_nodes > MAX_NODES)
-        return;
-    g = graph_simplify(resolved);
-    verify_graph(a, g);
-    if (!has_kernels(g))
-        return;
-    f = facts_analyse(a, g);
-    s = select_plans(a, f, &opt, d);
-    diag_flush(d, stderr, &style);
-    if (!s)
-        BUG("no scheduler takes '%s'", g->name);
-    l = lower_fusion(a, f, selection_plan(a, s));
-    check_kernels(a, l);
-    if (!*codegen_cuda(a, (const struct lowered *const *)&l, 1, &cuda))
-        BUG("no text for '%s'", g->name);
+    for (uint32_t i = 0; i < p->n_units; i++)
+        graphs[i] = p->units[i].simple;
+    if (!plan_parse(p->arena, d,
+                    source_new(p->arena, "plan", text, strlen(text)), graphs,
+                    p->n_units, &plans)) {
+        diag_flush(d, stderr, &(struct diag_style){.tool = "fuzz"});
+        BUG("a printed plan is refused:\n%s", text);
+    }
+    buf_init(&b, p->arena);
+    plan_print(&b, (const struct fusion_plan *const *)plans, p->n_units);
+    if (strcmp(buf_str(&b), text) != 0)
+        BUG("a printed plan prints differently:\n%s\n%s", text, buf_str(&b));
+}
+
+static void
+check_manifest(struct pipeline *p)
+{
+    const char *text = p->outputs.art[ART_JSON].data;
+    char why[256];
+
+    if (!fuzz_launch_reads(text, why, sizeof(why)))
+        BUG("a manifest is refused: %s\n%s", why, text);
 }
 
 void
 fuzz_one(struct arena *a, const char *text, size_t len)
 {
-    struct module *m = load(a, text, len);
+    struct diag *d = diag_new(a);
+    struct options o;
+    struct pipeline p = {
+        .arena = a, .diag = d, .options = &o, .text = text, .len = len};
+    struct buf out;
+    int n;
+    char **words = split_options(a, text, len, &n);
 
-    if (!m)
-        return;
-    check_round_trip(a, m);
-    for (uint32_t i = 0; i < m->n_graphs; i++)
-        compile(a, m->graphs[i]);
+    buf_init(&out, a);
+    if (options_parse(a, d, n, words, &o) && o.action == DO_COMPILE) {
+        confine(&o);
+        if (pipeline_make(&p, &out)) {
+            for (uint32_t i = 0; i < p.n_units; i++)
+                check_kernels(a, p.units[i].lowered);
+            check_plan(&p);
+            check_manifest(&p);
+        } else if (diag_errors(d) == 0) {
+            BUG("a program was refused without a message");
+        }
+    }
+    fuzz_flush(d);
 }

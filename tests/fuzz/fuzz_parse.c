@@ -11,12 +11,9 @@
 #include "support/buf.h"
 #include "support/diag.h"
 
-#include <stdio.h>
-
 void
 fuzz_one(struct arena *a, const char *text, size_t len)
 {
-    static const struct diag_style style = {.tool = "fuzz"};
     struct diag *d = diag_new(a);
     struct file_set *set =
         files_load_text(a, d, "fuzz.fusion", text, len, NULL);
@@ -27,5 +24,5 @@ fuzz_one(struct arena *a, const char *text, size_t len)
     buf_init(&b, a);
     if (diag_errors(d) == 0)
         ast_print(a, set->files[0], &b);
-    diag_flush(d, stderr, &style);
+    fuzz_flush(d);
 }

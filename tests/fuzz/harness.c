@@ -1,68 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* harness: reads inputs and gives each an arena of its own. The text lies in a
- * heap block of its exact size, so that a sanitizer sees reads beyond it. */
+/* harness: one input, one arena, one measured time. The text lies in a heap
+ * block of its exact size, so that a sanitizer sees reads beyond it. Processor
+ * time is what counts: the machine may be busy with other things. */
 #include "support/base.h"
 
 #include "harness.h"
 
 #include "support/arena.h"
-#include "support/io.h"
+#include "support/diag.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-static void
-run(const char *text, size_t len)
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+enum { HANG_S = 5 };
+#else
+enum { HANG_S = 1 };
+#endif
+
+static struct {
+    double seconds;
+    size_t len;
+} slowest;
+
+static double
+now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void
+fuzz_run(const char *text, size_t len)
 {
     struct arena *a = arena_new();
     char *copy = malloc(len + 1);
+    double start = now(), seconds;
 
     if (!copy)
         abort();
-    memcpy(copy, text, len);
+    if (len)
+        memcpy(copy, text, len);
     copy[len] = '\0';
     fuzz_one(a, copy, len);
     free(copy);
     arena_free(a);
+    seconds = now() - start;
+    if (seconds > slowest.seconds) {
+        slowest.seconds = seconds;
+        slowest.len = len;
+    }
+    if (seconds > HANG_S)
+        BUG("%zu bytes took %.2f s", len, seconds);
 }
 
-static int
-run_frames(void)
+double
+fuzz_slowest(size_t *ret_len)
 {
-    static char text[1 << 20];
-    unsigned char head[4];
-
-    while (fread(head, 1, 4, stdin) == 4) {
-        size_t len = head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 |
-                     (size_t)head[3] << 24;
-
-        if (len > sizeof(text) || fread(text, 1, len, stdin) != len)
-            return EXIT_USAGE;
-        run(text, len);
-        putchar('.');
-        fflush(stdout);
-    }
-    return EXIT_OK;
+    *ret_len = slowest.len;
+    return slowest.seconds;
 }
 
-int
-main(int argc, char **argv)
+void
+fuzz_flush(struct diag *d)
 {
-    struct arena *a;
+    static const struct diag_style styles[] = {
+        {.tool = "fuzz"},
+        {.tool = "fuzz", .json = true},
+        {.tool = "fuzz", .color = true},
+    };
+    static FILE *nowhere;
 
-    if (argc == 2 && strcmp(argv[1], "--frames") == 0)
-        return run_frames();
-    a = arena_new();
-    for (int i = 1; i < argc; i++) {
-        size_t len;
-        const char *text = io_read(a, argv[i], &len);
-
-        if (!text) {
-            perror(argv[i]);
-            return EXIT_ENVIRONMENT;
-        }
-        run(text, len);
-    }
-    arena_free(a);
-    return EXIT_OK;
+    if (!nowhere)
+        nowhere = fopen("/dev/null", "w");
+    if (!nowhere)
+        abort();
+    diag_flush(d, nowhere, &styles[diag_errors(d) % ARRAY_LEN(styles)]);
 }
