@@ -167,7 +167,7 @@ slice_bound(struct resolver *r, const struct expr *e, const struct sym *extent,
         return index_error(
             r, &v, "a bound of a slice must be a uniform integer", NULL);
     *ret = from_end(&r->b, &v, extent);
-    return *ret != NULL;
+    return build_sym(&r->b, *ret, false, v.span).kind != V_POISON;
 }
 
 /* 0 <= lo <= hi <= extent: guards for what is open, false when refuted. */
