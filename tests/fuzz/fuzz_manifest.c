@@ -111,8 +111,7 @@ make_args(struct arena *a, struct match *m, struct fusec_tensor *args,
     const struct fusec_fusion *f = m->f;
 
     for (uint32_t i = 0; i < f->n_dims; i++)
-        m->dims[i] =
-            f->dims[i].has_bound ? f->dims[i].bound : draw_extent(rng);
+        m->dims[i] = f->dims[i].has_bound ? f->dims[i].bound : draw_extent(rng);
     for (uint32_t i = 0; i < f->n_params; i++) {
         const struct m_param *p = &f->params[i];
         struct tensor_memory *t = NEW(a, struct tensor_memory);

@@ -12,10 +12,15 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
                                unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size,
-                                 const uint8_t *b, size_t b_size, uint8_t *out,
-                                 size_t max, unsigned seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+
+/* Inputs that were run, for pieces of one to go into another. */
+enum { RECENT = 61 };
+static struct {
+    char *p;
+    size_t n;
+} recent[RECENT];
+static unsigned long n_runs;
 
 static void
 report(void)
@@ -35,9 +40,24 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
+static void
+remember(const uint8_t *data, size_t size)
+{
+    char *copy = size ? malloc(size) : NULL;
+
+    if (!copy)
+        return;
+    memcpy(copy, data, size);
+    free(recent[n_runs % RECENT].p);
+    recent[n_runs % RECENT].p = copy;
+    recent[n_runs % RECENT].n = size;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    if (n_runs++ % 7 == 0)
+        remember(data, size);
     fuzz_run((const char *)data, size);
     return 0;
 }
@@ -45,18 +65,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 size_t
 LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
 {
+    unsigned other = seed / 8 % RECENT;
+
     if (seed % 3 == 0)
         return LLVMFuzzerMutate(data, size, max);
+    if (seed % 8 == 1 && recent[other].p)
+        return mutate_cross(
+            (char *)data, size, max,
+            (struct mutate_text){recent[other].p, recent[other].n}, seed);
     return mutate_text((char *)data, size, max, seed);
-}
-
-size_t
-LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b,
-                          size_t b_size, uint8_t *out, size_t max,
-                          unsigned seed)
-{
-    struct mutate_text x = {(const char *)a, a_size};
-    struct mutate_text y = {(const char *)b, b_size};
-
-    return mutate_cross(x, y, (char *)out, max, seed);
 }

@@ -358,16 +358,16 @@ mutate_text(char *data, size_t size, size_t max, uint64_t seed)
 }
 
 size_t
-mutate_cross(struct mutate_text x, struct mutate_text y, char *out, size_t max,
+mutate_cross(char *data, size_t size, size_t max, struct mutate_text y,
              uint64_t seed)
 {
     struct list l = {.v = must(malloc(MAX_TOKENS * sizeof(*l.v)))};
     struct list m = {.v = must(malloc(MAX_TOKENS * sizeof(*m.v)))};
+    char *out = must(malloc(max + 1));
     struct change c = {0};
     uint64_t s = seed;
-    size_t size;
 
-    tokenize(x, &l);
+    tokenize((struct mutate_text){data, size}, &l);
     tokenize(y, &m);
     if (m.n) {
         struct range r = draw(&s, 3) ? statement_of(&m, &s) : run_of(&m, &s);
@@ -380,6 +380,8 @@ mutate_cross(struct mutate_text x, struct mutate_text y, char *out, size_t max,
             c.old.end = c.old.begin;
     }
     size = write_changed(&l, &c, out, max);
+    memcpy(data, out, size);
+    free(out);
     free(l.v);
     free(m.v);
     return size;

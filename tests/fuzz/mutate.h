@@ -13,8 +13,8 @@ struct mutate_text {
 
 /* Changes DATA in place; the new length, at most MAX. */
 size_t mutate_text(char *data, size_t size, size_t max, uint64_t seed);
-/* X with a piece of Y in it. */
-size_t mutate_cross(struct mutate_text x, struct mutate_text y, char *out,
-                    size_t max, uint64_t seed);
+/* The same with a piece of Y put into it. */
+size_t mutate_cross(char *data, size_t size, size_t max, struct mutate_text y,
+                    uint64_t seed);
 
 #endif

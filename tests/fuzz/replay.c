@@ -115,7 +115,7 @@ run_mutations(unsigned long count, unsigned long seed)
 
         memcpy(text, x.p, x.n);
         if (i % 4 == 0)
-            len = mutate_cross(x, y, text, MAX_BYTES, s);
+            len = mutate_cross(text, len, MAX_BYTES, y, s);
         len = mutate_text(text, len, MAX_BYTES, s);
         run_one(text, len, kind, i);
     }
