@@ -9,6 +9,7 @@
 #include "exec.h"
 
 #include "codegen/codegen.h"
+#include "device/device.h"
 #include "front/front.h"
 #include "sched/select.h"
 #include "support/arena.h"
@@ -156,13 +157,45 @@ library_of(struct libraries *l, const char *text)
     return &lib->emu;
 }
 
+static const char *
+word(const struct test_case *t, const char *name, const char *otherwise)
+{
+    for (uint32_t i = 0; i < t->n_settings; i++)
+        if (strcmp(t->settings[i].name, name) == 0)
+            return t->settings[i].value;
+    return otherwise;
+}
+
+/* `device=a100,sms=6` on the line, or the device that everything is measured
+ * on.
+ */
+static const struct device *
+device_of(struct test_case *t)
+{
+    const char *text = word(t, "device", "h200"), *why = NULL;
+    const char *comma = strchr(text, ',');
+    const struct device *dev;
+
+    dev = device_find(
+        comma ? arena_strndup(t->arena, text, (size_t)(comma - text)) : text);
+    if (dev && comma)
+        dev = device_override(t->arena, dev, comma + 1, &why);
+    if (!dev) {
+        fprintf(stderr, "%s: bad device '%s'\n", t->path, text);
+        exit(EXIT_USAGE);
+    }
+    return dev;
+}
+
 static bool
 compile_and_run(struct test_case *t, const struct graph *g)
 {
     struct codegen_options opt = {.version = "test"};
     const struct graph *simple = graph_simplify(g);
     struct facts *f = facts_analyse(t->arena, simple);
-    struct lowered *low = lower_fusion(t->arena, f, exec_plans(t->arena, f));
+    uint32_t per_slot = (uint32_t)strtoul(word(t, "plans", "6"), NULL, 10);
+    struct fusion_plan *plan = exec_plans(t->arena, f, device_of(t), per_slot);
+    struct lowered *low = lower_fusion(t->arena, f, plan);
     const struct lowered *const all[1] = {low};
     const char *text = codegen_cuda(t->arena, all, 1, &opt);
     struct run r = {.arena = t->arena,

@@ -3,9 +3,11 @@
  *
  * A case is a .fusion file with lines `# EXEC: M=3 N=17 -DK=8 x=normal(2,1)`:
  * values of its dimensions and scalars, bindings, what tensors are filled with,
- * and (x.shift=1) how many elements behind an aligned address they start. For
- * each line the file is compiled with every plan that the schedulers offer and
- * with `fallback`, and every variant whose guard holds is run and checked.
+ * (x.shift=1) how many elements behind an aligned address they start, and
+ * (device=h200,sms=6) the device that is planned for. For each line the file is
+ * compiled with the plans that the schedulers offer, the best 6 (plans=1: 1)
+ * for each range of sizes, and with `fallback`; every variant whose guard holds
+ * is run and checked.
  *
  * What fails says so on stderr in lines that begin with its kind:
  *
@@ -21,7 +23,9 @@
 #include "lower/lower.h"
 #include "tools/emulate/emulate.h"
 
-enum { MAX_SETTINGS = 32 };
+struct device;
+
+enum { MAX_SETTINGS = 32, EXEC_PLANS = 6 /* usually, for a range */ };
 
 struct setting {
     const char *name, *value;
@@ -50,8 +54,10 @@ struct run {
     int64_t elements, undecided;
 };
 
-/* exec_plans.c: a plan of all candidates, as variants. */
-struct fusion_plan *exec_plans(struct arena *a, const struct facts *f);
+/* exec_plans.c: a plan of the first candidates for each range of sizes, as
+ * variants, and of fallback. */
+struct fusion_plan *exec_plans(struct arena *a, const struct facts *f,
+                               const struct device *dev, uint32_t per_slot);
 
 /* exec_load.c */
 bool exec_build(struct arena *a, const char *const *compiler, const char *text,

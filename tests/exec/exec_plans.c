@@ -5,12 +5,9 @@
 
 #include "exec.h"
 
-#include "device/device.h"
 #include "sched/select.h"
 #include "support/arena.h"
 #include "support/diag.h"
-
-enum { MAX_OF_SLOT = 6 };
 
 typedef VEC(struct variant_plan) variant_vec;
 
@@ -25,9 +22,10 @@ add_fallback(struct arena *a, variant_vec *all)
 }
 
 static void
-add_candidates(struct arena *a, const struct facts *f, variant_vec *all)
+add_candidates(struct arena *a, const struct facts *f, const struct device *dev,
+               uint32_t per_slot, variant_vec *all)
 {
-    struct select_options opt = {.device = device_find("h200")};
+    struct select_options opt = {.device = dev};
     struct diag *d = diag_new(a);
     struct selection *s = select_plans(a, f, &opt, d);
 
@@ -36,7 +34,7 @@ add_candidates(struct arena *a, const struct facts *f, variant_vec *all)
     for (uint32_t i = 0; i < s->n_slots; i++) {
         const struct variant_slot *slot = &s->slots[i];
 
-        for (uint32_t c = 0; c < slot->n_candidates && c < MAX_OF_SLOT; c++) {
+        for (uint32_t c = 0; c < slot->n_candidates && c < per_slot; c++) {
             struct variant_plan v = slot->candidates[c].plan;
 
             if (slot->candidates[c].refused)
@@ -50,13 +48,14 @@ add_candidates(struct arena *a, const struct facts *f, variant_vec *all)
 }
 
 struct fusion_plan *
-exec_plans(struct arena *a, const struct facts *f)
+exec_plans(struct arena *a, const struct facts *f, const struct device *dev,
+           uint32_t per_slot)
 {
     struct fusion_plan *p = NEW(a, struct fusion_plan);
     variant_vec all = {0};
 
     add_fallback(a, &all);
-    add_candidates(a, f, &all);
+    add_candidates(a, f, dev, per_slot, &all);
     p->g = f->g;
     p->variants = all.v;
     p->n_variants = all.n;

@@ -50,10 +50,10 @@ def run_exec(path, args):
     if not args.exec or not args.compiler:
         return
     r = sh([args.exec, str(path), "--", *args.compiler], environment(args),
-           path.parent)
+           os.getcwd())
     if r.returncode:
         bad = [s for s in r.stdout.splitlines() if not s.startswith("ok")]
-        raise Bad("\n".join([*bad, r.stderr.strip()[-4000:]]))
+        raise Bad("\n".join([*bad[:20], r.stderr.strip()[:4000]]))
 
 
 def run_print(path, words, args, folder):

@@ -102,7 +102,8 @@ plan(struct program *p)
 {
     struct select_options opt = {.device = device_find("h200")};
     struct facts *f = facts_analyse(p->arena, graph_simplify(p->graph));
-    const struct fusion_plan *all = exec_plans(p->arena, f);
+    const struct fusion_plan *all =
+        exec_plans(p->arena, f, opt.device, EXEC_PLANS);
 
     p->selection = select_plans(p->arena, f, &opt, diag_new(p->arena));
     p->low = lower_fusion(p->arena, f, all);
