@@ -129,6 +129,22 @@ widest_vector(const struct facts *f)
     return MIN(VECTOR_BYTES / w.narrow, MAX_VECTOR_BYTES / w.wide);
 }
 
+/* Halves the vector until it divides what is known of the access: an offset
+ * or a stride that is a number can't come true at launch. */
+static void
+bound_vector(const struct facts *f, const struct access *a, void *data)
+{
+    int *vector = data;
+    int64_t v;
+
+    while (*vector > 1 && sym_is_int(a->base, &v) && v % *vector)
+        *vector /= 2;
+    for (int i = 0; i < f->n_axes; i++)
+        while (*vector > 1 && i != f->column && a->stride[i] &&
+               sym_is_int(a->stride[i], &v) && v % *vector)
+            *vector /= 2;
+}
+
 /* Elements of an access with n columns; row axes count m when all are there,
  * and a part of them its share of no more than m. */
 static double
@@ -235,6 +251,7 @@ problem_init(struct arena *a, const struct facts *f, const struct device *dev,
         if (!p.m_static)
             p.m = guess_extent(&p, p.m_sym, &h, DEFAULT_EXTENT);
         p.max_vector = widest_vector(f);
+        each_vector_access(f, bound_vector, &p.max_vector);
     }
     if (f->axes_ok)
         problem_bytes(&p, p.n, &p.bytes_in, &p.bytes_out);
