@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which values each phase of a row needs, and the two answers to what should
- * wait between phases: the inputs (projection), or what was computed from
- * them. */
+/* Which values each phase of a row needs, and the answers to what should wait
+ * between phases: the inputs (projection), what was computed from them, or of
+ * that what has been rounded to a storage type, which is smaller. */
 #include "support/base.h"
 
 #include "schedulers/rowwise.h"
@@ -225,7 +225,7 @@ keep_invariant(const struct problem *p, struct candidate *c, node_id n,
     else if (!is_packable(p->f, n))
         candidate_keep(p, c, n, STORE_RELOAD, 1,
                        "not contiguous along the columns");
-    else if (how == KEEP_LEAVES)
+    else if (how == KEEP_LEAVES || how == KEEP_NARROW)
         candidate_keep(p, c, n, STORE_REGISTER_PACKED, 2,
                        "the same for every row: never loaded again");
     else
@@ -247,8 +247,8 @@ static void
 keep_row_leaf(const struct problem *p, struct candidate *c, node_id n,
               enum row_keep how)
 {
-    if (how == KEEP_COMPUTED && !c->plan.kernels->key[PK_PREFETCH] &&
-        is_used_once(p, c, n))
+    if ((how == KEEP_COMPUTED || how == KEEP_NARROW) &&
+        !c->plan.kernels->key[PK_PREFETCH] && is_used_once(p, c, n))
         candidate_keep(p, c, n, STORE_NONE, 1,
                        "used where it is read, and not again");
     else if (how == KEEP_NOTHING)
@@ -317,6 +317,40 @@ keep_computed(const struct problem *p, struct candidate *c)
     return any;
 }
 
+static bool
+is_narrow(const struct facts *f, node_id n)
+{
+    return f->node[n].live && !f->node[n].is_leaf && !f->node[n].is_alias &&
+           !is_reduction(f, n) &&
+           dtype_is_storage(graph_node(f->g, n)->dtype) &&
+           op_info[graph_node(f->g, n)->op].class != OC_LEAF;
+}
+
+/* Of a chain of roundings the last one waits: it makes the others unnecessary
+ * after their first phase. */
+static bool
+keep_narrow(const struct problem *p, struct candidate *c)
+{
+    const struct facts *f = p->f;
+    bool any = false;
+    int first, last;
+
+    for (node_id n = f->g->n_nodes; n-- > 0;) {
+        struct row_use u;
+
+        if (!is_narrow(f, n))
+            continue;
+        u = row_use(p, c->plan.kernels);
+        if (!row_span(&u, n, &first, &last) || first == last ||
+            first != f->node[n].level)
+            continue;
+        any = true;
+        candidate_keep(p, c, n, STORE_REGISTER_PACKED, 1,
+                       "computed once, waits in its storage type");
+    }
+    return any;
+}
+
 static void
 keep_random(const struct problem *p, struct candidate *c)
 {
@@ -339,6 +373,8 @@ row_keep(const struct problem *p, struct candidate *c, enum row_keep how,
 
     if (how == KEEP_COMPUTED && !keep_computed(p, c))
         return false;
+    if (how == KEEP_NARROW && !keep_narrow(p, c))
+        return false;
     if (how != KEEP_COMPUTED)
         keep_random(p, c);
     for (node_id n = 0; n < f->g->n_nodes; n++) {
@@ -356,6 +392,7 @@ static const char *const keep_name[KEEP_COUNT] = {
     [KEEP_COMPUTED] = "no projection",
     [KEEP_RELOAD] = "projection, invariants from L2",
     [KEEP_NOTHING] = "nothing kept",
+    [KEEP_NARROW] = "rounded values",
 };
 
 /* Names of what waits between the phases or over the rows. */

@@ -42,10 +42,11 @@ enum row_keep {
     KEEP_COMPUTED, /* the computed values that cross, in compute type */
     KEEP_RELOAD,   /* inputs of the row kept, invariants read again */
     KEEP_NOTHING,  /* inputs read again in each phase */
+    KEEP_NARROW,   /* casts to storage types, packed; the rest is recomputed */
     KEEP_COUNT
 };
-/* Adds the buffers of the kind to a kernel whose geometry is set; false when it
- * is the same as KEEP_LEAVES. */
+/* Adds the buffers of the kind to a kernel whose geometry is set; false when
+ * there are no values of that kind. */
 bool row_keep(const struct problem *p, struct candidate *c, enum row_keep how,
               bool persistent);
 /* "projection: keeps x, dy, weight" */

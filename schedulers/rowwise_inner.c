@@ -86,6 +86,7 @@ add_held(const struct problem *p, const struct slot_shape *s, int vectors,
     if (row_reads_once(p))
         return;
     add(p, s, &g, KEEP_COMPUTED, out);
+    add(p, s, &g, KEEP_NARROW, out);
     add(p, s, &g, KEEP_NOTHING, out);
 }
 
