@@ -3,7 +3,7 @@
  * done here, so that a folded program and one that computes at run time agree,
  * whatever machine compiles it. An f32 operation is done in double and rounded:
  * for + - * / and sqrt that gives the correctly rounded f32 (double has more
- * than twice the digits, and two). */
+ * than twice the digits, and two). A power of +-1/2 counts as a square root. */
 #include "support/base.h"
 
 #include "ir/simplify_impl.h"
@@ -11,6 +11,28 @@
 #include "ir/op_ref.h"
 
 #include <math.h>
+
+/* 1 / sqrt(x) with one rounding but for rare cases: a step of Newton's method
+ * in exact products. */
+static double
+inverse_root(double x)
+{
+    double y = 1 / sqrt(x), square = y * y;
+    double rest = fma(-x, square, 1) - x * fma(y, y, -square);
+
+    return fma(0.5 * y, rest, y);
+}
+
+/* 128 ** -0.5 is written for a constant, and shall not become a call of pow in
+ * every thread. */
+static bool
+fold_root(double x, double exponent, double *ret)
+{
+    if (!(x > 0x1p-500 && x < 0x1p500) || fabs(exponent) != 0.5)
+        return false;
+    *ret = exponent > 0 ? sqrt(x) : inverse_root(x);
+    return true;
+}
 
 static bool
 fold_float(enum op op, const struct constant *x, double *ret)
@@ -34,6 +56,8 @@ fold_float(enum op op, const struct constant *x, double *ret)
     case OP_SQRT:
         *ret = sqrt(x[0].f);
         return true;
+    case OP_POW:
+        return fold_root(x[0].f, x[1].f, ret);
     default:
         return false;
     }
