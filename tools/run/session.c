@@ -223,6 +223,21 @@ fix_shape(struct session *s, uint32_t p, struct buf *why)
     return EXIT_OK;
 }
 
+/* Sizes that the file's guards forbid: the launcher would read others from the
+ * tensors, whose shapes the guards have simplified. */
+static int
+check_guards(struct session *s, struct buf *why)
+{
+    for (uint32_t i = 0; i < s->f->n_guards; i++) {
+        int64_t truth;
+
+        if (!match_eval(&s->match, &s->f->guards[i], &truth) || !truth)
+            return wrong(why, "'%s' needs %s", s->f->name,
+                         s->f->guards[i].text);
+    }
+    return EXIT_OK;
+}
+
 /* --- Contents ------------------------------------------------------------- */
 
 static bool
@@ -350,6 +365,8 @@ session_open(struct session *s, struct buf *why)
         status = fix_dims(s, files, given, why);
     for (uint32_t p = 0; p < n && !status; p++)
         status = fix_shape(s, p, why);
+    if (!status)
+        status = check_guards(s, why);
     for (uint32_t p = 0; p < n && !status; p++)
         status = fill_given(s, p, &files[p], given[p], why);
     if (!status)
