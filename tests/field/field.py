@@ -93,9 +93,10 @@ def run(text, inputs=None, shapes=(), argv=(), fusion=None, options=(),
 
 def bf16(x):
     """float32 values that bf16 holds, rounded to nearest even."""
-    u = np.asarray(x, np.float32).view(np.uint32).astype(np.uint64)
+    x = np.asarray(x, np.float32)
+    u = x.reshape(-1).view(np.uint32).astype(np.uint64)
     u = (u + 0x7FFF + (u >> 16 & 1)) & 0xFFFF0000
-    return u.astype(np.uint32).view(np.float32)
+    return u.astype(np.uint32).view(np.float32).reshape(x.shape)
 
 
 def same_bits(a, b, what=""):

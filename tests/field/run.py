@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 TIMEOUT_S = 300
-WORDS = ("EXEC", "PRINT", "ERROR", "CHECK", "NOT", "COUNT")
+WORDS = ("EXEC", "EMULATE", "REFUSE", "PRINT", "ERROR", "CHECK", "NOT", "COUNT")
 DIRECTIVE = re.compile(r"^# ([A-Z]+): *(.*?) *$", re.MULTILINE)
 
 
@@ -77,10 +77,30 @@ def run_error(path, words, args, folder):
     return r.stderr
 
 
+def run_emulate(path, words, args, folder, status):
+    """FUSEC ARGS -- FUSEC-RUN ARGS: runs on the CPU and is checked, or is
+    refused with STATUS 1; what fusec-run prints."""
+    if not args.runner or not args.compiler:
+        return None
+    at = words.index("--")
+    env = environment(args)
+    steps = [(0, [args.fusec, "--emit=cu,json", "-o", "f.json", *words[:at],
+                  str(path)]),
+             (status, [args.runner, "f.json", "--emulate", "--check", "--cxx",
+                       args.compiler[0], *words[at + 1:]])]
+    for wanted, argv in steps:
+        r = sh(argv, env, folder)
+        if r.returncode != wanted:
+            raise Bad(f"exit {r.returncode}: {shlex.join(argv)}\n"
+                      f"{r.stdout}{r.stderr}")
+    return r.stdout + r.stderr
+
+
 def check_text(word, rest, text):
-    """CHECK, NOT and COUNT look at what the last PRINT or ERROR printed."""
+    """CHECK, NOT and COUNT look at what the run before printed, if one could
+    run here."""
     if text is None:
-        raise Bad(f"{word} before any PRINT or ERROR")
+        return
     wanted = None
     if word == "COUNT":
         number, rest = rest.split(None, 1)
@@ -88,7 +108,7 @@ def check_text(word, rest, text):
     found = len(re.findall(rest, text, re.MULTILINE))
     if word == "CHECK" and not found or word == "NOT" and found or (
             wanted is not None and found != wanted):
-        raise Bad(f"{word}: {rest}: found {found} times in\n{text[:6000]}")
+        raise Bad(f"{word}: {rest}: found {found} times in\n{text[:2000]}")
 
 
 def run_fusion(path, args):
@@ -103,6 +123,9 @@ def run_fusion(path, args):
                 text = run_print(path, shlex.split(rest), args, folder)
             elif word == "ERROR":
                 text = run_error(path, shlex.split(rest), args, folder)
+            elif word in ("EMULATE", "REFUSE"):
+                text = run_emulate(path, shlex.split(rest), args, folder,
+                                   int(word == "REFUSE"))
             elif word != "EXEC":
                 check_text(word, rest, text)
     if any(word == "EXEC" for word, _ in lines):
