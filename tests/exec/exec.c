@@ -166,9 +166,7 @@ word(const struct test_case *t, const char *name, const char *otherwise)
     return otherwise;
 }
 
-/* `device=a100,sms=6` on the line, or the device that everything is measured
- * on.
- */
+/* `device=a100,sms=6` on the line, or the device that all is measured on. */
 static const struct device *
 device_of(struct test_case *t)
 {
