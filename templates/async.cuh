@@ -1,6 +1,6 @@
 // Copies that run while the thread goes on: single pieces (cp.async), whole
 // rows (bulk copies), and the mbarrier that says when rows have arrived.
-// Shared memory is named by its byte offset, as fu_shared does.
+// Shared memory is named by its byte offset, as in prim.cuh.
 // Needs:  fu_copy_async and fu_mbarrier_{init,inval,arrive,try,wait}: sm_80;
 //         the rest: sm_90 (an older target is refused by the assembler).
 //         Pieces of 4, 8 or 16 bytes, both addresses aligned to that. Bulk:
@@ -20,7 +20,7 @@
 
 static __device__ __forceinline__ fu_u32 fu_shared_at(int byte_offset)
 {
-    return (fu_u32)__cvta_generic_to_shared(fu_shared(byte_offset));
+    return (fu_u32)__cvta_generic_to_shared(fu_smem + byte_offset);
 }
 
 // --- pieces -------------------------------------------------------------------

@@ -15,10 +15,9 @@
 #include "types.cuh"
 #include "ptx.cuh"
 #include "async.cuh"
+#ifndef FU_EMULATE
 
 struct fu_remote { fu_u32 at; };
-
-#ifndef FU_EMULATE
 
 // The block's number in its cluster, blocks in it; the cluster's number in the
 // grid.

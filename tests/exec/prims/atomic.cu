@@ -80,7 +80,7 @@ extern "C" __global__ void wraps(fu_u32 *n, fu_u32 *seen)
 }
 
 // Block 0 writes a row and raises a flag; block 1 waits for it and reads.
-// CASE passes grid=2 block=64
+// CASE passes grid=2 block=64 cooperative
 // word flag u32[1] -> 5
 // word row u32[64] -> 3 * i
 // out y u32[64] = 3 * (63 - i)
@@ -101,7 +101,7 @@ extern "C" __global__ void passes(fu_u32 *flag, fu_u32 *row, fu_u32 *FU_RESTRICT
 }
 
 // The same with fences, each thread for itself, and a loop of its own.
-// CASE fences grid=2 block=64
+// CASE fences grid=2 block=64 cooperative
 // word flag u64[64] -> 2**35
 // word row u32[64] -> 3 * i
 // out y u32[64] = 3 * i
