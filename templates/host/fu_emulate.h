@@ -21,9 +21,17 @@
 #define FU_RESTRICT __restrict__
 
 #include "fu_words.h"
+#include "fu_vote.h"
+#include "fu_atomic.h"
+#include "fu_bulk.h"
+#include "fu_cluster.h"
 
 /* The portable templates, on top of all that. */
+#include "async.cuh"
+#include "atomic.cuh"
+#include "cluster.cuh"
 #include "convert.cuh"
+#include "grid.cuh"
 #include "integer.cuh"
 #include "math.cuh"
 #include "order.cuh"
@@ -31,5 +39,6 @@
 #include "reduce.cuh"
 #include "special.cuh"
 #include "storage.cuh"
+#include "vote.cuh"
 
 #endif

@@ -38,7 +38,7 @@ fu_emu_register(const char *name, void (*call)(void **))
 }
 
 #define FU_KERNEL(symbol)                                                      \
-    static const bool fu_emu_##symbol = fu_emu_register(                       \
+    static const bool fu_kernel_##symbol = fu_emu_register(                    \
         #symbol, [](void **args) { fu_emu_apply_all(symbol, args); });
 
 /* --- is the launch possible ---------------------------------------------------------- */
@@ -114,6 +114,7 @@ fu_emu_begin_thread(fu_emu_block *b, unsigned slot, unsigned i)
     t->index = i;
     t->state = FU_EMU_READY;
     t->exchanges = 0;
+    t->votes = 0;
     t->pdl_waited = !fu_emu.info.pdl;
     fu_emu_fiber_make(&t->fiber,
                       fu_emu.stacks + ((size_t)slot * FU_EMU_THREADS + i) *
@@ -136,6 +137,7 @@ fu_emu_begin_block(unsigned slot, unsigned index)
     b->live = fu_emu.n_threads;
     memset(b->barrier, 0, sizeof(b->barrier));
     memset(b->warp_arrived, 0, sizeof(b->warp_arrived));
+    memset(b->vote_number, 0, sizeof(b->vote_number));
     memset(b->smem, 0xff, fu_emu.info.smem);
     memset(b->smem_flags, 0, fu_emu.info.smem);
     for (unsigned i = 0; i < fu_emu.n_threads; i++)
@@ -152,6 +154,9 @@ fu_emu_end_block(fu_emu_block *b)
     fu_emu.counts.threads += fu_emu.n_threads;
 }
 
+/* fu_cluster.h: nothing asynchronous outlives the blocks. */
+static void fu_emu_async_end();
+
 /* n blocks from `first` on, all at once. */
 static void
 fu_emu_run_blocks(unsigned first, unsigned n)
@@ -162,6 +167,7 @@ fu_emu_run_blocks(unsigned first, unsigned n)
     for (unsigned i = 0; i < n; i++)
         fu_emu_begin_block(i, first + i);
     fu_emu_run_resident();
+    fu_emu_async_end();
     for (unsigned i = 0; i < n; i++)
         fu_emu_end_block(&fu_emu.resident[i]);
 }

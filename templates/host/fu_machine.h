@@ -50,6 +50,7 @@ struct fu_emu_clock;
 struct fu_emu_known;
 struct fu_emu_cell;
 struct fu_emu_block;
+struct fu_emu_async;
 
 struct fu_emu_thread {
     fu_emu_fiber fiber;
@@ -62,6 +63,8 @@ struct fu_emu_thread {
     bool (*ready)(void *); /* AT_WAIT: the condition, and what it is */
     void *ctx;
     const char *what;
+    unsigned votes;      /* of the block, made so far */
+    fu_emu_async *async; /* fu_atomic.h */
     bool pdl_waited; /* the launch before has ended, as far as it knows */
     /* What it knows of others: fu_clock.h. */
     uint32_t now;
@@ -81,6 +84,7 @@ struct fu_emu_block {
     unsigned live; /* threads that haven't ended */
     fu_emu_barrier barrier[FU_EMU_BARRIERS];
     unsigned warp_arrived[FU_EMU_WARPS];
+    unsigned vote_number[2], vote_yes[2]; /* fu_vote.h */
     uint32_t word[2][FU_EMU_THREADS];
     /* Shared memory: fu_shared.h. */
     unsigned char *smem, *smem_flags;

@@ -191,6 +191,18 @@ fu_emu_first_without(const unsigned char *flags, size_t n, unsigned char bits)
     return i;
 }
 
+static void
+fu_emu_aligned(const void *site, uintptr_t at, size_t n, size_t to,
+               const char *verb)
+{
+    if (at % to == 0)
+        return;
+    fu_emu_fail(FU_EMU_MISALIGNED, site, NULL,
+                "%s %s %zu bytes at an address that is %u more than a multiple "
+                "of 16", fu_emu_who(), verb, n, (unsigned)(at % 16));
+    fu_emu_abandon();
+}
+
 /* The memory, when its bounds and flags allow the access; NULL when nothing is
  * declared at all. */
 static fu_emu_memory *
@@ -202,13 +214,6 @@ fu_emu_admit(const void *site, uintptr_t at, size_t n, unsigned char bits,
     size_t i;
 
     fu_emu.counts.global_bytes += n;
-    if (at % (n > 16 ? 16 : n) != 0) {
-        fu_emu_fail(FU_EMU_MISALIGNED, site, NULL,
-                    "%s %s %zu bytes at an address that is %u more than a "
-                    "multiple of 16", fu_emu_who(), verb, n,
-                    (unsigned)(at % 16));
-        fu_emu_abandon();
-    }
     if (fu_emu_n_memories == 0)
         return NULL;
     m = fu_emu_find(at, n);
@@ -260,11 +265,16 @@ fu_emu_split(fu_emu_memory *m, unsigned shift)
     m->shift = shift;
 }
 
-/* The race cells [from, to). */
-static void
+enum fu_emu_access { FU_EMU_READ, FU_EMU_WRITE, FU_EMU_LOAD, FU_EMU_STORE,
+                     FU_EMU_CHANGE };
+
+/* The race cells [from, to). An atomic load counts as an atomic write: it may
+ * meet those, not plain ones. */
+FU_EMU_INLINE void
 fu_emu_global_cells(const void *site, fu_emu_memory *m, size_t from, size_t to,
-                    bool writes, bool atomic)
+                    fu_emu_access a)
 {
+    bool writes = a != FU_EMU_READ && a != FU_EMU_LOAD;
     fu_emu_epoch e = fu_emu_epoch_now();
     int32_t mark = fu_emu_site(site);
 
@@ -276,16 +286,17 @@ fu_emu_global_cells(const void *site, fu_emu_memory *m, size_t from, size_t to,
 
         if (other)
             fu_emu_fail_race(site, m, i << m->shift, other, writes, true);
-        other = writes ? fu_emu_race_write(c, launch, e, mark, atomic)
-                       : fu_emu_race_read(c, launch, e, mark);
+        other = a == FU_EMU_READ
+                    ? fu_emu_race_read(c, launch, e, mark)
+                    : fu_emu_race_write(c, launch, e, mark, a != FU_EMU_WRITE);
         if (other)
             fu_emu_fail_race(site, m, i << m->shift, other, writes, false);
     }
 }
 
-static void
+FU_EMU_INLINE void
 fu_emu_global_race(const void *site, fu_emu_memory *m, uintptr_t at, size_t n,
-                   bool writes, bool atomic)
+                   fu_emu_access a)
 {
     size_t offset = at - m->from;
     unsigned shift = (unsigned)__builtin_ctzll(offset | n);
@@ -293,19 +304,24 @@ fu_emu_global_race(const void *site, fu_emu_memory *m, uintptr_t at, size_t n,
     if (shift < m->shift)
         fu_emu_split(m, shift);
     fu_emu_global_cells(site, m, offset >> m->shift,
-                        (offset + n) >> m->shift, writes, atomic);
+                        (offset + n) >> m->shift, a);
 }
 
-static void
-fu_emu_write_at(const void *site, void *p, size_t n, bool atomic)
+FU_EMU_INLINE void
+fu_emu_touch_at(const void *site, const void *p, size_t n, fu_emu_access a)
 {
+    static const char *const verbs[] = {"reads", "writes", "reads", "writes",
+                                        "changes"};
+    bool needs_value = a != FU_EMU_WRITE && a != FU_EMU_STORE;
+    bool writes = a != FU_EMU_READ && a != FU_EMU_LOAD;
     uintptr_t at = (uintptr_t)p;
-    fu_emu_memory *m =
-        fu_emu_admit(site, at, n,
-                     FU_EMU_ELEMENT | (atomic ? FU_EMU_INIT : 0),
-                     atomic ? "changes" : "writes");
+    fu_emu_memory *m;
 
-    if (!m)
+    fu_emu_aligned(site, at, n, n > 16 ? 16 : n, verbs[a]);
+    m = fu_emu_admit(site, at, n,
+                     FU_EMU_ELEMENT | (needs_value ? FU_EMU_INIT : 0),
+                     verbs[a]);
+    if (!m || (!m->cells && !writes))
         return;
     if (!m->cells) {
         fu_emu_fail(FU_EMU_INPUT_WRITTEN, site, NULL,
@@ -313,33 +329,61 @@ fu_emu_write_at(const void *site, void *p, size_t n, bool atomic)
                     at - m->from, m->info.name);
         fu_emu_abandon();
     }
-    fu_emu_global_race(site, m, at, n, true, atomic);
-    memset(m->flags + (at - m->from),
-           FU_EMU_ELEMENT | FU_EMU_INIT | FU_EMU_WRITTEN, n);
+    fu_emu_global_race(site, m, at, n, a);
+    if (writes)
+        memset(m->flags + (at - m->from),
+               FU_EMU_ELEMENT | FU_EMU_INIT | FU_EMU_WRITTEN, n);
+}
+
+static void
+fu_emu_read_at(const void *site, const void *p, size_t n)
+{
+    fu_emu_touch_at(site, p, n, FU_EMU_READ);
+}
+
+/* n bytes at an address of an alignment of their own. */
+static void
+fu_emu_read_aligned(const void *site, const void *p, size_t n, size_t to)
+{
+    uintptr_t at = (uintptr_t)p;
+    fu_emu_memory *m;
+
+    fu_emu_aligned(site, at, n, to, "reads");
+    if (n == 0)
+        return;
+    m = fu_emu_admit(site, at, n, FU_EMU_ELEMENT | FU_EMU_INIT, "reads");
+    if (m && m->cells)
+        fu_emu_global_race(site, m, at, n, FU_EMU_READ);
+}
+
+static void
+fu_emu_write_at(const void *site, void *p, size_t n)
+{
+    fu_emu_touch_at(site, p, n, FU_EMU_WRITE);
+}
+
+static void
+fu_emu_atomic_at(const void *site, void *p, size_t n, fu_emu_access a)
+{
+    fu_emu_touch_at(site, p, n, a);
 }
 
 FU_EMU_NOINLINE void
 fu_emu_read(const void *p, size_t n)
 {
-    uintptr_t at = (uintptr_t)p;
-    const void *site = FU_EMU_HERE;
-    fu_emu_memory *m = fu_emu_admit(site, at, n, FU_EMU_ELEMENT | FU_EMU_INIT,
-                                    "reads");
-
-    if (m && m->cells)
-        fu_emu_global_race(site, m, at, n, false, false);
+    fu_emu_read_at(FU_EMU_HERE, p, n);
 }
 
 FU_EMU_NOINLINE void
 fu_emu_write(void *p, size_t n)
 {
-    fu_emu_write_at(FU_EMU_HERE, p, n, false);
+    fu_emu_write_at(FU_EMU_HERE, p, n);
 }
 
 FU_EMU_NOINLINE void
 fu_emu_atomic(void *p, size_t n)
 {
-    fu_emu_write_at(FU_EMU_HERE, p, n, true);
+    fu_emu_atomic_at(FU_EMU_HERE, p, n, FU_EMU_CHANGE);
 }
 
 /* --- after the last launch ---------------------------------------------------------- */

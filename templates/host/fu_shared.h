@@ -13,8 +13,8 @@
  * Asynchronous copies. Between the two calls nobody may touch the bytes that
  * one writes, nobody may write the bytes that one reads:
  *
- *   fu_emu_copy_starts(block, offset, n, into)
- *   fu_emu_copy_ends(block, offset, n, into, sync)
+ *   fu_emu_copy_starts_at(site, block, offset, n, into)
+ *   fu_emu_copy_ends_at(site, block, offset, n, into, sync)
  *
  * `into`: the copy writes shared memory, else it reads it. The thread that
  * issues calls copy_starts; copy_ends may be called by any thread, or by the
@@ -77,6 +77,16 @@ fu_emu_shared_admit(const void *site, const fu_emu_block *b, int64_t offset,
     fu_emu_abandon();
 }
 
+/* Where the copy began that writes a byte, or one that reads it. */
+static const void *
+fu_emu_copy_site(const fu_emu_block *b, size_t i)
+{
+    const fu_emu_cell *c = &b->smem_cells[i];
+
+    return fu_emu_site_pc(b->smem_flags[i] & FU_EMU_S_INTO ? c->write.site
+                                                           : c->read.site);
+}
+
 /* Nothing that copies do forbids the use. */
 static void
 fu_emu_shared_settled(const void *site, const fu_emu_block *b, size_t offset,
@@ -88,9 +98,9 @@ fu_emu_shared_settled(const void *site, const fu_emu_block *b, size_t offset,
         if (f <= FU_EMU_S_INIT)
             continue;
         if (f & FU_EMU_S_INTO || use != FU_EMU_S_READ) {
-            fu_emu_fail(FU_EMU_IN_FLIGHT, site, NULL,
-                        "%s %s byte %zu of %s, which an asynchronous copy %s "
-                        "that isn't complete", fu_emu_who(),
+            fu_emu_fail(FU_EMU_IN_FLIGHT, site, fu_emu_copy_site(b, i),
+                        "%s %s byte %zu of %s, which an asynchronous copy "
+                        "({2}) that isn't complete %s", fu_emu_who(),
                         fu_emu_use_name(use), i, fu_emu_whose(b),
                         f & FU_EMU_S_INTO ? "writes" : "reads");
             fu_emu_abandon();
@@ -176,26 +186,25 @@ fu_emu_shared_atomic(fu_emu_block *b, int64_t offset, size_t n)
 
 /* --- asynchronous copies ------------------------------------------------------------ */
 
-FU_EMU_NOINLINE unsigned char *
-fu_emu_copy_starts(fu_emu_block *b, int64_t offset, size_t n, bool into)
+static void
+fu_emu_copy_starts_at(const void *site, fu_emu_block *b, int64_t offset,
+                      size_t n, bool into)
 {
-    unsigned char *p = fu_emu_shared_use(
-        FU_EMU_HERE, b, offset, n, into ? FU_EMU_S_WRITE : FU_EMU_S_READ);
-
+    fu_emu_shared_use(site, b, offset, n,
+                      into ? FU_EMU_S_WRITE : FU_EMU_S_READ);
     for (size_t i = (size_t)offset; i < (size_t)offset + n; i++)
         if (into)
             b->smem_flags[i] = FU_EMU_S_INTO;
         else
             b->smem_flags[i] += FU_EMU_S_OUT_OF;
-    return p;
 }
 
-FU_EMU_NOINLINE void
-fu_emu_copy_ends(fu_emu_block *b, int64_t offset, size_t n, bool into,
-                 fu_emu_sync *sync)
+static void
+fu_emu_copy_ends_at(const void *site, fu_emu_block *b, int64_t offset,
+                    size_t n, bool into, fu_emu_sync *sync)
 {
     fu_emu_epoch e = fu_emu_async_epoch(b, sync);
-    int32_t mark = fu_emu_site(FU_EMU_HERE);
+    int32_t mark = fu_emu_site(site);
 
     for (size_t i = (size_t)offset; i < (size_t)offset + n; i++) {
         if (into)

@@ -21,93 +21,13 @@ import argparse
 import ctypes
 import re
 import shutil
-import struct
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FORMATS = {"u8": "B", "u32": "I", "i32": "i", "u64": "Q", "i64": "q",
-           "f32": "f", "f64": "d"}
-GUARD = 256  # bytes behind every buffer that must stay as they are
-FILL = 0xA5
-
-
-# --- cases --------------------------------------------------------------------
-
-def values(text, n):
-    code = compile(text, text, "eval")
-    return [eval(code, {"i": i}) for i in range(n)]  # pylint: disable=eval-used
-
-
-class Buffer:
-    """An argument: `in` and `word` begin as given (a word as 0), an `out` as
-    garbage; `want` is what must be there in the end, None for `in`."""
-
-    def __init__(self, line):
-        m = re.fullmatch(r"(in|out|word) (\w+) (\w+)\[(\d+)\] (=|->) (.*)", line)
-        if not m:
-            raise ValueError(f"cannot read '{line}'")
-        kind, self.name, dtype, n, _, expr = m.groups()
-        self.format = f"<{n}{FORMATS[dtype]}"
-        given = struct.pack(self.format, *values(expr, int(n)))
-        self.begin = {"in": given, "word": bytes(len(given)),
-                      "out": bytes([FILL]) * len(given)}[kind]
-        self.want = given
-
-    def fault(self, got):
-        """None, or how the bytes differ from those wanted."""
-        size = len(self.want)
-        if got[size:] != bytes([FILL]) * (len(got) - size):
-            return f"{self.name}: written behind its end"
-        if got[:size] == self.want:
-            return None
-        pairs = zip(struct.unpack(self.format, got[:size]),
-                    struct.unpack(self.format, self.want))
-        bad = [(i, a, b) for i, (a, b) in enumerate(pairs) if a != b]
-        i, a, b = bad[0]
-        return f"{self.name}[{i}] is {a}, not {b} ({len(bad)} differ)"
-
-
-class Case:
-    """One launch of a kernel, and its arguments."""
-
-    def __init__(self, file, line):
-        words = line.split()
-        self.file, self.kernel = file, words[0]
-        flags = dict(w.partition("=")[::2] for w in words[1:])
-        self.cooperative = "cooperative" in flags
-        grid = [int(n) for n in flags["grid"].split("x")]
-        self.grid = (grid + [1, 1])[:3]
-        self.block = int(flags["block"])
-        self.smem = int(flags.get("smem", 0))
-        self.cluster = int(flags.get("cluster", 1))
-        self.launches = int(flags.get("launches", 1))
-        self.buffers = []
-
-    def __str__(self):
-        return f"{self.file.stem} {self.kernel}"
-
-
-def read_cases(file):
-    cases = []
-    for line in file.read_text(encoding="utf-8").splitlines():
-        kind = re.match(r"// (CASE \w+ grid=|(?:in|out|word) \w+ \w+\[)", line)
-        if not kind:
-            continue
-        if kind[1].startswith("CASE"):
-            cases.append(Case(file, line[8:]))
-        else:
-            cases[-1].buffers.append(Buffer(line[3:]))
-    if not cases:
-        raise ValueError(f"{file}: no cases")
-    return cases
-
-
-def needs(file):
-    """90 for "// NEEDS sm_90"."""
-    return int(re.search(r"^// NEEDS sm_(\d+)", file.read_text(encoding="utf-8"),
-                         re.MULTILINE)[1])
+sys.path.insert(0, str(ROOT / "tests" / "exec" / "prims"))
+from cases import FILL, GUARD, needs, read_cases  # noqa: E402 pylint: disable=C0413
 
 
 # --- NVRTC --------------------------------------------------------------------
