@@ -87,7 +87,8 @@ fu_emu_barrier_wait(int id, unsigned threads)
         fu_emu_leave();
         return;
     }
-    fu_emu_barrier_open(id, "lanes of a warp meet at a barrier on two lines");
+    fu_emu_barrier_open(
+        id, "lanes of a warp meet at a barrier on two lines: {1}, {2}");
 }
 
 /* --- warps ------------------------------------------------------------------------ */
@@ -119,7 +120,8 @@ fu_emu_warp_meet(const void *site)
         met[i] = &b->thread[warp * 32 + i];
         met[i]->state = FU_EMU_READY;
     }
-    fu_emu_same_lines(met, lanes, "lanes of a warp exchange on two lines");
+    fu_emu_same_lines(met, lanes,
+                      "lanes of a warp exchange on two lines: {1}, {2}");
     fu_emu_meet(met, lanes);
 }
 

@@ -97,9 +97,10 @@ struct fu_emu_counts {
 int fu_emu_launch(const struct fu_emu_launch_info *l, void **args);
 /* Of the last call that didn't return FU_EMU_OK. */
 const struct fu_emu_report *fu_emu_last_report(void);
-/* Reports that hold only if their first two lines differ, those that no launch
- * before the last one gave; NULL beyond the last. */
-const struct fu_emu_report *fu_emu_suspect(unsigned index);
+/* A report of the last launch that holds only if its first two lines differ, or
+ * NULL; the next one after fu_emu_harmless, which drops it for good. */
+const struct fu_emu_report *fu_emu_suspect(void);
+void fu_emu_harmless(const struct fu_emu_report *r);
 
 /* Declares memory. As soon as any is declared, accesses outside all of it fail
  * the launch. Buffers don't overlap. */
@@ -118,7 +119,8 @@ const struct fu_emu_counts *fu_emu_count(void);
 
 typedef int fu_emu_launch_fn(const struct fu_emu_launch_info *, void **);
 typedef const struct fu_emu_report *fu_emu_last_report_fn(void);
-typedef const struct fu_emu_report *fu_emu_suspect_fn(unsigned);
+typedef const struct fu_emu_report *fu_emu_suspect_fn(void);
+typedef void fu_emu_harmless_fn(const struct fu_emu_report *);
 typedef void fu_emu_declare_fn(const struct fu_emu_buffer *);
 typedef void fu_emu_forget_all_fn(void);
 typedef int fu_emu_finish_fn(void);

@@ -13,7 +13,11 @@
 #endif
 
 #define FU_EMU_INLINE static inline __attribute__((always_inline))
+#if defined(__clang__) /* two calls on two lines must stay two */
+#define FU_EMU_NOINLINE static __attribute__((noinline, nomerge))
+#else
 #define FU_EMU_NOINLINE static __attribute__((noinline))
+#endif
 
 /* Stacks lie a little more than their size apart, or the tops of all would meet
  * in the same lines of the processor's caches. */

@@ -218,7 +218,8 @@ extern "C" int
 fu_emu_launch(const fu_emu_launch_info *info, void **args)
 {
     fu_emu.report.kind = FU_EMU_OK;
-    fu_emu.old_suspects = fu_emu.n_suspects;
+    for (unsigned i = 0; i < fu_emu.n_suspects; i++)
+        fu_emu.suspect[i].fresh = false;
     fu_emu.info = *info;
     if (fu_emu.info.cluster == 0)
         fu_emu.info.cluster = 1;
@@ -243,10 +244,20 @@ fu_emu_last_report(void)
 }
 
 extern "C" const fu_emu_report *
-fu_emu_suspect(unsigned index)
+fu_emu_suspect(void)
 {
-    index += fu_emu.old_suspects;
-    return index < fu_emu.n_suspects ? &fu_emu.suspect[index] : NULL;
+    for (unsigned i = 0; i < fu_emu.n_suspects; i++)
+        if (fu_emu.suspect[i].fresh && !fu_emu.suspect[i].harmless)
+            return &fu_emu.suspect[i].report;
+    return NULL;
+}
+
+extern "C" void
+fu_emu_harmless(const fu_emu_report *r)
+{
+    for (unsigned i = 0; i < fu_emu.n_suspects; i++)
+        if (&fu_emu.suspect[i].report == r)
+            fu_emu.suspect[i].harmless = true;
 }
 
 extern "C" void

@@ -97,6 +97,13 @@ struct fu_emu_entry {
     void (*call)(void **args);
 };
 
+/* A report that holds if its two lines differ: of this launch (fresh), or found
+ * to be none. */
+struct fu_emu_suspicion {
+    fu_emu_report report;
+    bool fresh, harmless;
+};
+
 /* The machine. One object a library: a .cu is one translation unit. */
 struct fu_emu_machine {
     fu_emu_thread *self;
@@ -118,8 +125,8 @@ struct fu_emu_machine {
     int order;
     fu_emu_report report;
     char text[1024];
-    fu_emu_report suspect[FU_EMU_SUSPECTS];
-    unsigned n_suspects, old_suspects; /* the old ones: of launches before */
+    fu_emu_suspicion suspect[FU_EMU_SUSPECTS];
+    unsigned n_suspects;
     fu_emu_counts counts;
     fu_emu_entry *entries;
     unsigned n_entries;
@@ -155,12 +162,19 @@ fu_emu_fail(fu_emu_kind kind, const void *here, const void *there,
 static void
 fu_emu_suspect_lines(const void *here, const void *there, const char *text)
 {
-    for (unsigned i = 0; i < fu_emu.n_suspects; i++)
-        if (fu_emu.suspect[i].pc[0] == here && fu_emu.suspect[i].pc[1] == there)
+    fu_emu_suspicion *s = fu_emu.suspect;
+
+    while (s < fu_emu.suspect + fu_emu.n_suspects &&
+           (s->report.pc[0] != here || s->report.pc[1] != there))
+        s++;
+    if (s == fu_emu.suspect + fu_emu.n_suspects) {
+        if (fu_emu.n_suspects == FU_EMU_SUSPECTS)
             return;
-    if (fu_emu.n_suspects < FU_EMU_SUSPECTS)
-        fu_emu.suspect[fu_emu.n_suspects++] = {
-            FU_EMU_DIVERGENT, text, {here, there, NULL, NULL}};
+        fu_emu.n_suspects++;
+        *s = {{FU_EMU_DIVERGENT, text, {here, there, NULL, NULL}}, false,
+              false};
+    }
+    s->fresh = true;
 }
 
 /* "layernorm block (3, 0) thread 17": who runs. */

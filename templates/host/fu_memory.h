@@ -239,11 +239,13 @@ fu_emu_fail_race(const void *site, const fu_emu_memory *m, size_t offset,
     fu_emu_fail(pdl ? FU_EMU_PDL_ORDER : FU_EMU_GLOBAL_RACE, site,
                 fu_emu_site_pc(other->site),
                 pdl ? "%s %s byte %zu of '%s' before it waits for the launch "
-                      "before, of which %s touched it ({2})"
-                    : "%s %s byte %zu of '%s', which %s touched ({2}) with "
-                      "nothing between the two that orders them",
+                      "before, of which %s %s it ({2})"
+                    : "%s %s byte %zu of '%s', which %s %s ({2}) with nothing "
+                      "between the two that orders them",
                 fu_emu_who(), writes ? "writes" : "reads", offset,
-                m->info.name, fu_emu_mark_name(other));
+                m->info.name, fu_emu_mark_name(other),
+                other == &m->cells[offset >> m->shift].write ? "wrote"
+                                                             : "read");
     fu_emu_abandon();
 }
 

@@ -25,6 +25,7 @@ struct emulation {
     fu_emu_launch_fn *launch;
     fu_emu_last_report_fn *last_report;
     fu_emu_suspect_fn *suspect;
+    fu_emu_harmless_fn *harmless;
     fu_emu_declare_fn *declare;
     fu_emu_forget_all_fn *forget_all;
     fu_emu_finish_fn *finish;

@@ -45,6 +45,7 @@ find_symbols(struct emulation *e)
         {"fu_emu_launch", &e->launch},
         {"fu_emu_last_report", &e->last_report},
         {"fu_emu_suspect", &e->suspect},
+        {"fu_emu_harmless", &e->harmless},
         {"fu_emu_declare", &e->declare},
         {"fu_emu_forget_all", &e->forget_all},
         {"fu_emu_finish", &e->finish},
@@ -153,15 +154,16 @@ no_suspects(const struct emulation *e, struct buf *why)
 {
     const struct fu_emu_report *r;
 
-    for (unsigned i = 0; (r = e->suspect(i)) != NULL; i++) {
+    while ((r = e->suspect()) != NULL) {
         unsigned lines[EMULATION_PLACES];
         char file[256];
 
         emulation_lines(e, r->pc, lines, file, sizeof(file));
-        if (!lines[0] || !lines[1] || lines[0] == lines[1])
-            continue;
-        put_report(r, lines, file, why);
-        return false;
+        if (lines[0] && lines[1] && lines[0] != lines[1]) {
+            put_report(r, lines, file, why);
+            return false;
+        }
+        e->harmless(r);
     }
     return true;
 }
