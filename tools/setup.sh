@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 
 packages=(
     build-essential bison flex libboost-context-dev libcmocka-dev
-    libjansson-dev meson ninja-build pkg-config
+    libgmp-dev libjansson-dev libmpfr-dev meson ninja-build pkg-config
     python3 python3-jsonschema python3-numpy python3-venv
 )
 dev_packages=(

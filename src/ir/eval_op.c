@@ -15,6 +15,7 @@
 struct rule {
     int count;
     double ulp, u, tiny;
+    double least; /* the bound is never below that of this result */
     bool exact, truth, floor_of_quotient;
     op_double_fn *fn_double;
     op_long_fn *fn_long;
@@ -318,6 +319,7 @@ rule_of(const struct node *n, enum dtype type)
         .ulp = o->ulp,
         .u = unit_roundoff(type),
         .tiny = type == DT_F64 ? 0x1p-1074 : 0x1p-149,
+        .least = o->flags & OPF_ABSOLUTE && type == DT_F64 ? 16 : 0,
         .exact = o->ulp == 0,
         .truth = o->type == OT_BOOL,
         .floor_of_quotient = n->op == OP_FLOORDIV,

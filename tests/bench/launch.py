@@ -30,20 +30,30 @@ class Space(ctypes.Structure):
 class Fusion:
     """fusion(inputs, outputs) launches on PyTorch's current stream."""
 
-    def __init__(self, library, manifest):
+    modules = {}  # by manifest: loaded once
+
+    def __init__(self, library, manifest, name=None):
         torch.cuda.current_stream()  # makes PyTorch's context current
         torch.zeros(1, device="cuda")
         self.lib = ctypes.CDLL(str(Path(library).resolve()))
         self.message = ctypes.create_string_buffer(512)
-        module = ctypes.c_void_p()
-        self._ok(self.lib.fusec_load(str(manifest).encode(),
-                                     ctypes.byref(module), self.message,
-                                     ctypes.c_size_t(512)))
+        module = self._module(str(manifest))
         self.lib.fusec_find.restype = ctypes.c_void_p
-        self.fusion = ctypes.c_void_p(self.lib.fusec_find(module, None))
-        entry = json.loads(Path(manifest).read_text())["fusions"][0]
-        self.params = entry["params"]
+        self.fusion = ctypes.c_void_p(self.lib.fusec_find(
+            module, name.encode() if name else None))
+        fusions = json.loads(Path(manifest).read_text())["fusions"]
+        self.params = next(f["params"] for f in fusions
+                           if name in (None, f["name"]))
         self.prepared = {}
+
+    def _module(self, manifest):
+        if manifest not in self.modules:
+            module = ctypes.c_void_p()
+            self._ok(self.lib.fusec_load(manifest.encode(),
+                                         ctypes.byref(module), self.message,
+                                         ctypes.c_size_t(512)))
+            self.modules[manifest] = module
+        return self.modules[manifest]
 
     def _ok(self, status):
         if status != 0:
