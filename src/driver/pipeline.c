@@ -14,6 +14,9 @@
 #include "support/arena.h"
 #include "support/buf.h"
 #include "support/diag.h"
+#include "support/io.h"
+
+#include <errno.h>
 
 static const struct span nowhere = {0};
 
@@ -42,12 +45,42 @@ wants_kernels(const struct pipeline *p)
 /* --- text to graphs ------------------------------------------------------ */
 
 static bool
+is_stdin(const struct pipeline *p)
+{
+    return strcmp(p->options->input, "-") == 0;
+}
+
+static bool
+cannot_read(const struct pipeline *p)
+{
+    diag_report(p->diag, DIAG_CANNOT_READ, nowhere,
+                is_stdin(p) ? "standard input" : p->options->input,
+                strerror(errno));
+    return false;
+}
+
+/* Standard input can be read but once, whoever wants its text. */
+static bool
+read_stdin(struct pipeline *p)
+{
+    if (p->text || !is_stdin(p))
+        return true;
+    p->text = io_read_stdin(p->arena, &p->len);
+    return p->text || cannot_read(p);
+}
+
+static bool
 print_ast(struct pipeline *p)
 {
+    struct front_text text = {p->options->input, p->text, p->len};
     struct buf b;
 
+    if (!text.text)
+        text.text = io_read(p->arena, text.name, &text.len);
+    if (!text.text)
+        return cannot_read(p);
     buf_init(&b, p->arena);
-    if (!front_print_ast(p->arena, p->diag, p->options->input, &b))
+    if (!front_print_ast(p->arena, p->diag, &text, &b))
         return false;
     outputs_put(&p->outputs, ART_AST, buf_str(&b), b.len);
     return true;
@@ -324,6 +357,8 @@ print_products(struct pipeline *p)
 static bool
 run_stages(struct pipeline *p, struct buf *to_stdout)
 {
+    if (!read_stdin(p))
+        return false;
     if (wants(p, ART_AST) && !print_ast(p))
         return false;
     if (only_ast(p) && !p->options->depfile)

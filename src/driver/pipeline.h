@@ -24,7 +24,7 @@ struct pipeline {
     struct arena *arena;
     struct diag *diag;
     struct options *options;
-    const char *text; /* of the input; NULL: it is read from its file */
+    const char *text; /* of the input; NULL: still to be read */
     size_t len;
     struct chosen_device device;
     struct outputs outputs;

@@ -438,11 +438,11 @@ ast_print(struct arena *a, const struct ast_file *file, struct buf *out)
 }
 
 bool
-front_print_ast(struct arena *a, struct diag *d, const char *path,
+front_print_ast(struct arena *a, struct diag *d, const struct front_text *text,
                 struct buf *out)
 {
     unsigned before = diag_errors(d);
-    const struct ast_file *file = files_parse(a, d, path);
+    const struct ast_file *file = files_parse(a, d, text);
 
     if (!file || diag_errors(d) > before)
         return false;

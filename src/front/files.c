@@ -52,6 +52,8 @@ static struct ast_file *
 parse_text(struct arena *a, struct diag *d, const char *name, const char *text,
            size_t len)
 {
+    if (strcmp(name, "-") == 0)
+        name = "<stdin>";
     if (len > PARSE_MAX_BYTES) {
         diag_report(d, DIAG_SOURCE_TOO_LARGE, nowhere, name);
         return NULL;
@@ -60,18 +62,22 @@ parse_text(struct arena *a, struct diag *d, const char *name, const char *text,
 }
 
 struct ast_file *
-files_parse(struct arena *a, struct diag *d, const char *path)
+files_parse(struct arena *a, struct diag *d, const struct front_text *text)
 {
-    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    return parse_text(a, d, text->name, text->text, text->len);
+}
+
+static struct ast_file *
+parse_path(struct arena *a, struct diag *d, const char *path)
+{
     size_t len;
-    const char *text =
-        io_read(a, strcmp(path, "-") == 0 ? "/dev/stdin" : path, &len);
+    const char *text = io_read(a, path, &len);
 
     if (!text) {
-        diag_report(d, DIAG_CANNOT_READ, nowhere, name, strerror(errno));
+        diag_report(d, DIAG_CANNOT_READ, nowhere, path, strerror(errno));
         return NULL;
     }
-    return parse_text(a, d, name, text, len);
+    return parse_text(a, d, path, text, len);
 }
 
 static void
@@ -79,7 +85,7 @@ identify(struct loaded *f)
 {
     struct stat st;
 
-    if (strcmp(f->path, "-") == 0 || stat(f->path, &st) != 0)
+    if (stat(f->path, &st) != 0)
         return;
     f->has_id = true;
     f->dev = st.st_dev;
@@ -354,7 +360,7 @@ files_load(struct arena *a, struct diag *d, const char *path,
 
     f->path = path;
     identify(f);
-    f->file = files_parse(a, d, path);
+    f->file = parse_path(a, d, path);
     return load(&l, f);
 }
 

@@ -13,6 +13,7 @@
 struct arena;
 struct diag;
 struct front_options;
+struct front_text;
 
 struct file_set {
     struct ast_file **files; /* the main file first, then as first reached; the
@@ -36,8 +37,7 @@ struct file_set {
     bool complete;
 };
 
-/* NULL when the main file can't be read. Errors are in diag. "-" is standard
- * input. */
+/* NULL when the main file can't be read. Errors are in diag. */
 struct file_set *files_load(struct arena *a, struct diag *d, const char *path,
                             const struct front_options *opt);
 /* The same for text in memory; imports are searched in the -I folders, and
@@ -46,7 +46,8 @@ struct file_set *files_load_text(struct arena *a, struct diag *d,
                                  const char *name, const char *text, size_t len,
                                  const struct front_options *opt);
 
-/* One file alone, imports not followed; NULL when it can't be read. */
-struct ast_file *files_parse(struct arena *a, struct diag *d, const char *path);
+/* One text alone, imports not followed; NULL when it is too long. */
+struct ast_file *files_parse(struct arena *a, struct diag *d,
+                             const struct front_text *text);
 
 #endif

@@ -31,16 +31,22 @@ struct module {
     uint32_t n_files;
 };
 
-/* NULL when the file can't be read or an error was reported. `path` "-" reads
- * standard input. */
+/* A source in memory. */
+struct front_text {
+    const char *name; /* "-": standard input */
+    const char *text;
+    size_t len;
+};
+
+/* NULL when the file can't be read or an error was reported. */
 struct module *front_load(struct arena *a, struct diag *d, const char *path,
                           struct front_options *opt);
 /* The same for text in memory (manifests, tests, fuzzing). */
 struct module *front_load_text(struct arena *a, struct diag *d,
                                const char *name, const char *text, size_t len,
                                struct front_options *opt);
-/* The syntax tree of the file, for --emit=ast; false after syntax errors. */
-bool front_print_ast(struct arena *a, struct diag *d, const char *path,
-                     struct buf *out);
+/* The syntax tree of the text, for --emit=ast; false after syntax errors. */
+bool front_print_ast(struct arena *a, struct diag *d,
+                     const struct front_text *text, struct buf *out);
 
 #endif

@@ -43,31 +43,50 @@ open_to_read(const char *path)
     return fd;
 }
 
-char *
-io_read(struct arena *a, const char *path, size_t *ret_len)
+/* A device may have no end. */
+static const size_t read_limit = ((size_t)1 << 30) + 1;
+
+static char *
+read_all(struct arena *a, int fd, size_t *ret_len)
 {
     char block[1 << 16];
     struct buf b;
     ssize_t n;
-    int fd = open_to_read(path), error;
 
-    if (fd < 0)
-        return NULL;
     buf_init(&b, a);
     buf_write(&b, "", 0);
     while ((n = read(fd, block, sizeof(block))) != 0) {
-        if (n > 0)
-            buf_write(&b, block, (size_t)n);
-        else if (errno != EINTR)
-            break;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n > 0 && b.len + (size_t)n > read_limit)
+            errno = EFBIG;
+        if (n < 0 || b.len + (size_t)n > read_limit)
+            return NULL;
+        buf_write(&b, block, (size_t)n);
     }
+    *ret_len = b.len;
+    return b.data;
+}
+
+char *
+io_read(struct arena *a, const char *path, size_t *ret_len)
+{
+    int fd = open_to_read(path), error;
+    char *text;
+
+    if (fd < 0)
+        return NULL;
+    text = read_all(a, fd, ret_len);
     error = errno;
     close(fd);
     errno = error;
-    if (n < 0)
-        return NULL;
-    *ret_len = b.len;
-    return b.data;
+    return text;
+}
+
+char *
+io_read_stdin(struct arena *a, size_t *ret_len)
+{
+    return read_all(a, STDIN_FILENO, ret_len);
 }
 
 /* --- signals ------------------------------------------------------------- */

@@ -11,6 +11,8 @@ struct arena;
 
 /* NULL with errno set on failure. The text is NUL-terminated beyond len. */
 char *io_read(struct arena *a, const char *path, size_t *ret_len);
+/* Standard input, which can be read but once. */
+char *io_read_stdin(struct arena *a, size_t *ret_len);
 
 struct io_output {
     const char *path; /* "-" is standard output */

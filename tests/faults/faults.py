@@ -65,7 +65,7 @@ def run(command, cwd, env=None, data=b"", hang=HANG_S, **more):
         full.pop(key, None)
         if value is not None:
             full[key] = value
-    command = [str(c) for c in command]
+    command = [c if isinstance(c, str) else str(c) for c in command]
     more.setdefault("stdout", subprocess.PIPE)
     more.setdefault("stderr", subprocess.PIPE)
     try:
