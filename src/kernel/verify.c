@@ -8,13 +8,20 @@
 
 #include "kernel/kernel.h"
 
+#include "front/names.h"
 #include "support/arena.h"
 #include "support/buf.h"
+
+/* A name that is or was in sight. */
+struct sight {
+    bool now;
+};
 
 struct check {
     struct buf *why;
     bool failed;
-    VEC(const char *) scope; /* names in sight, innermost last */
+    struct names seen;         /* to struct sight */
+    VEC(struct sight *) scope; /* names in sight, innermost last */
     struct arena *arena;
 };
 
@@ -41,10 +48,30 @@ is_identifier(const char *s)
 static bool
 in_sight(const struct check *c, const char *name)
 {
-    for (uint32_t i = c->scope.n; i-- > 0;)
-        if (strcmp(c->scope.v[i], name) == 0)
-            return true;
-    return false;
+    const struct sight *s = names_get(&c->seen, name);
+
+    return s && s->now;
+}
+
+static void
+enter(struct check *c, const char *name)
+{
+    struct sight *s = names_get(&c->seen, name);
+
+    if (!s) {
+        s = NEW(c->arena, struct sight);
+        names_put(&c->seen, name, s);
+    }
+    s->now = true;
+    VEC_PUSH(c->arena, &c->scope, s);
+}
+
+/* Forgets what was declared since the scope had MARK names. */
+static void
+leave(struct check *c, uint32_t mark)
+{
+    while (c->scope.n > mark)
+        c->scope.v[--c->scope.n]->now = false;
 }
 
 static void
@@ -55,7 +82,7 @@ declare(struct check *c, const char *name)
     else if (in_sight(c, name))
         fail(c, "declared twice:", name);
     else
-        VEC_PUSH(c->arena, &c->scope, name);
+        enter(c, name);
 }
 
 static void
@@ -105,7 +132,7 @@ check_loop(struct check *c, const struct kstmt *s)
         fail(c, "step of a loop isn't positive:", s->name);
     declare(c, s->name);
     check_block(c, &s->body);
-    c->scope.n = mark;
+    leave(c, mark);
 }
 
 static void
@@ -153,7 +180,7 @@ check_block(struct check *c, const struct kblock *k)
 
     for (uint32_t i = 0; i < k->stmts.n && !c->failed; i++)
         check_stmt(c, k->stmts.v[i]);
-    c->scope.n = mark;
+    leave(c, mark);
 }
 
 bool
@@ -161,6 +188,7 @@ kernel_verify(const struct kernel *k, struct buf *why)
 {
     struct check c = {.why = why, .arena = why->arena};
 
+    names_init(&c.seen, why->arena);
     if (!is_identifier(k->symbol))
         fail(&c, "not an identifier:", k->symbol);
     if (k->threads < 1 || k->threads > 1024 || k->min_blocks < 1)

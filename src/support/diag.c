@@ -27,6 +27,24 @@ diag_new(struct arena *a)
     return d;
 }
 
+enum { MAX_TEXT = 2000, TEXT_HEAD = 1200, TEXT_TAIL = 600 };
+
+/* A message may quote a name or a number of megabytes: its middle is left out,
+ * between two characters. */
+static const char *
+shorten(struct arena *a, const char *text)
+{
+    size_t n = strlen(text), head = TEXT_HEAD, tail = n - TEXT_TAIL;
+
+    if (n <= MAX_TEXT)
+        return text;
+    while (head && (text[head] & 0xC0) == 0x80)
+        head--;
+    while (tail < n && (text[tail] & 0xC0) == 0x80)
+        tail++;
+    return arena_printf(a, "%.*s [...] %s", (int)head, text, text + tail);
+}
+
 static uint32_t
 file_rank(struct diag *d, const struct source *src)
 {
@@ -62,7 +80,7 @@ diag_report(struct diag *d, enum diag_id id, struct span where, ...)
     m->file = file_rank(d, where.src);
     m->order = d->messages.n;
     va_start(ap, where);
-    m->text = arena_vprintf(d->arena, info->format, ap);
+    m->text = shorten(d->arena, arena_vprintf(d->arena, info->format, ap));
     va_end(ap);
     VEC_PUSH(d->arena, &d->messages, m);
     d->last = m;
@@ -80,7 +98,7 @@ diag_secondary(struct diag *d, struct span where)
 static void
 add_remark(struct diag *d, bool is_help, struct span where, const char *text)
 {
-    struct remark r = {is_help, where, text};
+    struct remark r = {is_help, where, shorten(d->arena, text)};
 
     assert(d->last);
     VEC_PUSH(d->arena, &d->last->remarks, r);
