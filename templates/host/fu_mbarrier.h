@@ -20,7 +20,7 @@ struct fu_emu_mbarrier {
     int at;
     unsigned count, pending, phase;
     int64_t missing, flying; /* bytes expected and not here; of those under way */
-    const fu_emu_thread *by;
+    fu_emu_epoch made;       /* by whom, in which step */
     bool fenced;             /* since its init: copies may use it */
     bool remote, was_remote; /* other blocks took part: in this phase, the last */
     const void *site;        /* of its init */
@@ -114,7 +114,7 @@ fu_emu_mbarrier_init(int at, int arrivals)
     memcpy(p, &pattern, 8);
     m = fu_emu_mbarrier_new();
     *m = {fu_emu.group, b,     at,    (unsigned)arrivals, (unsigned)arrivals,
-          0,            0,     0,     fu_emu.self,        false,
+          0,            0,     0,     fu_emu_epoch_now(), false,
           false,        false, site};
 }
 
@@ -125,12 +125,16 @@ fu_emu_mbarrier_use(const void *site, fu_emu_block *b, int at)
     fu_emu_mbarrier *m;
     uint64_t pattern = FU_EMU_MBARRIER + (unsigned)at;
 
-    fu_emu_shared_admit(site, b, at, 8, "uses an mbarrier in");
+    fu_emu_shared_admit(site, b, at, 8, "uses");
     m = fu_emu_mbarrier_find(b, at);
     if (!m)
         fu_emu_misuse(site, NULL,
                       "uses an mbarrier at byte %d of %s, where there is none",
                       at, fu_emu_whose(b));
+    if (!fu_emu_happened(m->made.who, m->made.when))
+        fu_emu_misuse(site, m->site,
+                      "uses the mbarrier at byte %d of %s, which was made ({2}) "
+                      "with no barrier between", at, fu_emu_whose(b));
     if (memcmp(fu_emu_shared_use(site, b, at, 8, FU_EMU_S_ATOMIC), &pattern, 8))
         fu_emu_misuse(site, m->site,
                       "uses the mbarrier at byte %d of %s ({2}), which has been "
@@ -157,7 +161,7 @@ static void
 fu_emu_mbarrier_fence()
 {
     for (unsigned i = 0; i < fu_emu_n_mbarriers; i++)
-        if (fu_emu_mbarriers[i]->by == fu_emu.self)
+        if (fu_emu_mbarriers[i]->made.who == fu_emu_epoch_now().who)
             fu_emu_mbarriers[i]->fenced = true;
 }
 

@@ -10,8 +10,8 @@
 from the target on that the file NEEDS, and refused below it; nothing may spill.
 With --text (the program tests/gpu/template_text) what NVRTC gets is the file
 behind the part of templates/ that it uses, as fusec writes it. `gpu` runs every
-CASE on the GPU, --repeat times (with the same bits) and compares what it wrote;
-`sanitize` runs `gpu` under compute-sanitizer's memcheck, racecheck and
+case that isn't a planted bug on the GPU, --repeat times, and compares what it
+wrote; `sanitize` runs `gpu` under compute-sanitizer's memcheck, racecheck and
 synccheck. The form of the cases: tests/exec/prims/README.md. Needs Python, NVRTC
 and, but for `compile`, a GPU's driver. Exit status 1 when anything is wrong, 77
 when nothing could run.
@@ -66,14 +66,15 @@ class Nvrtc:
         getattr(self.lib, f"nvrtcGet{what}")(program, data)
         return data.raw[:size.value]
 
-    def compile(self, name, text, arch):
+    def compile(self, file, text, arch):
         """(cubin or None, log)"""
         options = [f"-arch=sm_{arch}".encode(), b"-std=c++17",
                    b"--ptxas-options=-v", b"--fmad=false",
-                   b"-I" + str(ROOT / "templates").encode()]
+                   b"-I" + str(ROOT / "templates").encode(),
+                   b"-I" + str(file.parent).encode()]
         program = ctypes.c_void_p()
         self.lib.nvrtcCreateProgram(ctypes.byref(program), text.encode(),
-                                    name.encode(), 0, None, None)
+                                    file.name.encode(), 0, None, None)
         status = self.lib.nvrtcCompileProgram(
             program, len(options), (ctypes.c_char_p * len(options))(*options))
         log = self.fetch(program, "ProgramLog").decode(errors="replace")
@@ -90,7 +91,7 @@ def text_of(file, exe):
 
 
 def compile_fault(nvrtc, file, text, arch):
-    cubin, log = nvrtc.compile(file.name, text, arch)
+    cubin, log = nvrtc.compile(file, text, arch)
     if arch < needs(file):
         if cubin or "requires" not in log:
             return f"should be refused below sm_{needs(file)}: {log}"
@@ -216,13 +217,13 @@ def run_gpu(args):
             print(f"{file.name}: needs sm_{needs(file)}, this is sm_{gpu.arch}")
             failed += 1
             continue
-        cubin, log = nvrtc.compile(file.name, text_of(file, args.text), gpu.arch)
+        cubin, log = nvrtc.compile(file, text_of(file, args.text), gpu.arch)
         if not cubin:
             print(log)
             failed += 1
             continue
         module = gpu.module(cubin)
-        for case in read_cases(file):
+        for case in (c for c in read_cases(file) if not c.report):
             fault = None
             for _ in range(args.repeat):
                 fault = fault or run_case(gpu, module, case)

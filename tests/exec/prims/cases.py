@@ -48,38 +48,49 @@ class Buffer:
 class Case:
     """One launch of a kernel, and its arguments."""
 
-    def __init__(self, file, line):
-        words = line.split()
-        self.file, self.kernel = file, words[0]
-        flags = dict(w.partition("=")[::2] for w in words[1:])
-        self.cooperative = "cooperative" in flags
+    def __init__(self, file, name, flags):
+        self.file, self.kernel = file, name
         grid = [int(n) for n in flags["grid"].split("x")]
         self.grid = (grid + [1, 1])[:3]
         self.block = int(flags["block"])
         self.smem = int(flags.get("smem", 0))
         self.cluster = int(flags.get("cluster", 1))
         self.launches = int(flags.get("launches", 1))
-        self.report = flags.get("report")
-        self.line = None  # of the report: that which ends in "// HERE"
+        # None, or the kinds of which one must be reported, and the lines: those
+        # that end in "// BUG".
+        self.report = flags["report"].split("|") if "report" in flags else None
+        self.lines = []
+        # "cooperative=right": only the twin that is right is launched so.
+        self.cooperative = "cooperative" in flags and not (
+            self.report and flags["cooperative"] == "right")
         self.buffers = []
 
     def __str__(self):
         return f"{self.file.stem} {self.kernel}"
 
 
+def cases_of_line(file, line):
+    """One case, or those of the right twin and the bad one."""
+    kind, name, *words = line.split()
+    flags = dict(w.partition("=")[::2] for w in words)
+    if kind == "CASE":
+        return [Case(file, name, flags)]
+    right = {k: v for k, v in flags.items() if k != "report"}
+    return [Case(file, name, right), Case(file, name + "_bad", flags)]
+
+
 def read_cases(file):
-    cases = []
+    cases, now = [], []
     text = file.read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines(), start=1):
-        if line.endswith("// HERE"):
-            cases[-1].line = number
-        kind = re.match(r"// (CASE \w+ grid=|(?:in|out|word) \w+ \w+\[)", line)
-        if not kind:
-            continue
-        if kind[1].startswith("CASE"):
-            cases.append(Case(file, line[8:]))
-        else:
-            cases[-1].buffers.append(Buffer(line[3:]))
+        if line.endswith("// BUG"):
+            now[-1].lines.append(number)
+        if re.match(r"// (CASE|TWINS) \w+ grid=", line):
+            now = cases_of_line(file, line[3:])
+            cases += now
+        elif re.match(r"// (in|out|word) \w+ \w+\[", line):
+            for case in now:
+                case.buffers.append(Buffer(line[3:]))
     if not cases:
         raise ValueError(f"{file}: no cases")
     return cases
