@@ -134,36 +134,36 @@ static __device__ __forceinline__ double fu_fma(double x, double y, double z)
 // libm's own is less accurate than CUDA's.
 static __device__ __forceinline__ double fu_cbrt(double x)
 {
-    return (double)std::cbrt((long double)x);
+    return (double)cbrtl(x);
 }
 
 static __device__ __forceinline__ float fu_rsqrt(float x)
 {
-    return (float)(1.0 / std::sqrt((double)x));
+    return (float)(1.0 / sqrt((double)x));
 }
 static __device__ __forceinline__ double fu_rsqrt(double x)
 {
-    return 1.0 / std::sqrt(x);
+    return 1.0 / sqrt(x);
 }
 
 // Newton's iteration on the logarithm of erfc, on erf near 0.
 static __device__ __forceinline__ double fu_erfinv(double x)
 {
     const long double half_root_pi = 0.886226925452758013649083741670572591L;
-    long double a = std::fabs((long double)x);
+    long double a = fabsl(x);
     if (!(a < 1))
-        return a == 1 ? x * HUGE_VAL : std::nan("");
+        return a == 1 ? x * HUGE_VAL : nan("");
     long double y = a < 0.5L ? a * half_root_pi
-                             : std::sqrt(-std::log((1 - a) * (1 + a)) / 2);
+                             : sqrtl(-logl((1 - a) * (1 + a)) / 2);
     for (int i = 0; i < 60; ++i) {
-        long double slope = std::exp(-y * y) / half_root_pi, c = std::erfc(y);
-        long double step = a < 0.5L ? (std::erf(y) - a) / slope
-                                    : -std::log(c / (1 - a)) * c / slope;
+        long double slope = expl(-y * y) / half_root_pi, c = erfcl(y);
+        long double step = a < 0.5L ? (erfl(y) - a) / slope
+                                    : -logl(c / (1 - a)) * c / slope;
         y -= step;
-        if (std::fabs(step) <= y * 1e-18L)
+        if (fabsl(step) <= y * 1e-18L)
             break;
     }
-    return std::copysign((double)y, x);
+    return copysign((double)y, x);
 }
 
 static __device__ __forceinline__ float fu_erfinv(float x)

@@ -7,13 +7,21 @@
 #include "fu_local.h"
 #include "fu_shared.h"
 
-#include <utility>
-
 /* --- kernels ---------------------------------------------------------------------- */
+
+/* The numbers from 0 on, as many as there are parameters. */
+template <size_t... I> struct fu_emu_numbers {
+};
+template <size_t N, size_t... I>
+struct fu_emu_count_to : fu_emu_count_to<N - 1, N - 1, I...> {
+};
+template <size_t... I> struct fu_emu_count_to<0, I...> {
+    typedef fu_emu_numbers<I...> numbers;
+};
 
 template <typename... A, size_t... I>
 static inline void
-fu_emu_apply(void (*f)(A...), void **args, std::index_sequence<I...>)
+fu_emu_apply(void (*f)(A...), void **args, fu_emu_numbers<I...>)
 {
     f(*(A *)args[I]...);
     (void)args;
@@ -23,7 +31,7 @@ template <typename... A>
 static inline void
 fu_emu_apply_all(void (*f)(A...), void **args)
 {
-    fu_emu_apply(f, args, std::index_sequence_for<A...>());
+    fu_emu_apply(f, args, typename fu_emu_count_to<sizeof...(A)>::numbers());
 }
 
 static bool
