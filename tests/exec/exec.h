@@ -63,6 +63,9 @@ struct fusion_plan *exec_plans(struct arena *a, const struct facts *f,
 bool exec_build(struct arena *a, const char *const *compiler, const char *text,
                 struct emulation *ret);
 
+/* exec_place.c: elements that the line sets one by one. */
+void exec_place(const struct run *r, const char *param, const struct tensor *t);
+
 /* exec_run.c; false after a message on stderr. */
 bool exec_prepare(struct run *r, const struct input_spec *spec);
 /* What the program requires of a launch, after exec_prepare. */

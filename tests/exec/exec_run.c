@@ -150,6 +150,7 @@ set_param(struct run *r, uint32_t i, const struct input_spec *all)
         place_tensor(r, &r->inputs[i], p->name);
         spec = spec_of(r, p, all);
         input_fill(&spec, &r->inputs[i], 1, input_stream(p->name), 1);
+        exec_place(r, p->name, &r->inputs[i]);
         eval_bind_tensor(r->eval, i, &r->inputs[i]);
     }
 }
