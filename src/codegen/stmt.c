@@ -128,7 +128,8 @@ static void
 statement(struct buf *b, const struct kstmt *s, int depth)
 {
     if (s->kind == KS_FOR && s->unroll)
-        buf_puts(b, "#pragma unroll\n");
+        buf_puts(b, s->unroll == KUNROLL_FULL ? "#pragma unroll\n"
+                                              : "#pragma unroll 1\n");
     if (s->kind != KS_BLANK)
         indent(b, depth);
     switch (s->kind) {

@@ -119,7 +119,18 @@ kb_unroll(struct kbuild *k, const char *var, const struct kexpr *from,
 {
     struct kbuild body = kb_for(k, "int", var, from, to, step);
 
-    k->to->stmts.v[k->to->stmts.n - 1]->unroll = true;
+    k->to->stmts.v[k->to->stmts.n - 1]->unroll = KUNROLL_FULL;
+    return body;
+}
+
+struct kbuild
+kb_roll(struct kbuild *k, const char *ctype, const char *var,
+        const struct kexpr *from, const struct kexpr *to,
+        const struct kexpr *step)
+{
+    struct kbuild body = kb_for(k, ctype, var, from, to, step);
+
+    k->to->stmts.v[k->to->stmts.n - 1]->unroll = KUNROLL_NONE;
     return body;
 }
 

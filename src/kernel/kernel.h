@@ -55,6 +55,12 @@ struct kblock {
     VEC(struct kstmt *) stmts;
 };
 
+enum kunroll {
+    KUNROLL_FREE, /* as the CUDA compiler likes */
+    KUNROLL_FULL, /* #pragma unroll */
+    KUNROLL_NONE, /* #pragma unroll 1 */
+};
+
 struct kstmt {
     enum kstmt_kind kind;
     const char *text;  /* comment */
@@ -62,7 +68,7 @@ struct kstmt {
     const char *name;
     int64_t count;
     bool is_const;
-    bool unroll;                   /* #pragma unroll */
+    enum kunroll unroll;
     const struct kexpr *a, *b, *c; /* init | lhs, rhs | from, to, step | cond */
     struct kblock body, other;
 };
@@ -128,6 +134,10 @@ struct kbuild kb_for(struct kbuild *k, const char *ctype, const char *var,
 struct kbuild kb_unroll(struct kbuild *k, const char *var,
                         const struct kexpr *from, const struct kexpr *to,
                         const struct kexpr *step);
+/* Never unrolled: a long body, or threads that wait for each other in it. */
+struct kbuild kb_roll(struct kbuild *k, const char *ctype, const char *var,
+                      const struct kexpr *from, const struct kexpr *to,
+                      const struct kexpr *step);
 struct kbuild kb_if(struct kbuild *k, const struct kexpr *cond);
 /* The other branch of the `if` that k's last statement is. */
 struct kbuild kb_else(struct kbuild *k);

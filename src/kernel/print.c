@@ -129,7 +129,9 @@ print_for(struct buf *b, const struct kstmt *s, int depth)
     print_expr(b, s->b, 0);
     buf_puts(b, " step ");
     print_expr(b, s->c, 0);
-    buf_puts(b, s->unroll ? " unroll\n" : "\n");
+    buf_puts(b, s->unroll == KUNROLL_FULL   ? " unroll\n"
+                : s->unroll == KUNROLL_NONE ? " roll\n"
+                                            : "\n");
     print_block(b, &s->body, depth + 1);
 }
 

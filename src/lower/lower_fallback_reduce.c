@@ -150,7 +150,10 @@ loop_over_results(struct reduction *r, struct kbuild *b, int64_t per_block)
     if (per_block > 1)
         first = ke_bin(a, "+", first, ke_call(a, "fu_tid", NULL, 0));
     step = ke_bin(a, "*", lower_wide(ctx, ke_call(a, "fu_grid_x", NULL, 0)), n);
-    return kb_for(b, "fu_i64", "o", first, fb_sym(r->s, r->results), step);
+    return per_block > 1
+               ? kb_for(b, "fu_i64", "o", first, fb_sym(r->s, r->results), step)
+               : kb_roll(b, "fu_i64", "o", first, fb_sym(r->s, r->results),
+                         step);
 }
 
 static bool

@@ -398,7 +398,7 @@ emit_row_loop(struct rw *w, struct kbuild *b)
         w->parity = kb_var(b, "int", "parity", ke_int(a, 0));
     if (w->prefetch)
         start_prefetch(w, b);
-    in = kb_for(b, "fu_i64", "row0", first_row(w), w->mv, row_stride(w));
+    in = kb_roll(b, "fu_i64", "row0", first_row(w), w->mv, row_stride(w));
     emit_step(w, &in, ke_var(a, "row0"));
 }
 
