@@ -9,7 +9,8 @@
 #include "support/arena.h"
 #include "support/buf.h"
 
-enum { WARP = 32 };
+/* Each phase may compute again what those before it did. */
+enum { WARP = 32, MAX_LEVELS = 16 };
 
 enum store
 row_store(const struct kernel_plan *k, node_id n)
@@ -105,6 +106,25 @@ need_phase(struct row_use *u, int phase)
         need[n] = need[n] && node_has_column(f, n);
 }
 
+static void
+find_spans(struct row_use *u)
+{
+    uint32_t nodes = u->p->f->g->n_nodes;
+
+    u->first = NEW_ARRAY(u->p->arena, int, nodes + 1);
+    u->last = NEW_ARRAY(u->p->arena, int, nodes + 1);
+    for (node_id n = 0; n < nodes; n++) {
+        u->first[n] = u->last[n] = -1;
+        for (int phase = 0; phase < u->phases; phase++) {
+            if (!row_needs(u, phase, n))
+                continue;
+            if (u->first[n] < 0)
+                u->first[n] = phase;
+            u->last[n] = phase;
+        }
+    }
+}
+
 struct row_use
 row_use(const struct problem *p, const struct kernel_plan *k)
 {
@@ -113,6 +133,7 @@ row_use(const struct problem *p, const struct kernel_plan *k)
     u.needed = NEW_ARRAY(p->arena, bool, (size_t)u.phases * p->f->g->n_nodes);
     for (int phase = 0; phase < u.phases; phase++)
         need_phase(&u, phase);
+    find_spans(&u);
     return u;
 }
 
@@ -125,19 +146,10 @@ row_needs(const struct row_use *u, int phase, node_id n)
 bool
 row_span(const struct row_use *u, node_id n, int *ret_first, int *ret_last)
 {
-    int first = -1, last = -1;
-
-    for (int phase = 0; phase < u->phases; phase++) {
-        if (!row_needs(u, phase, n))
-            continue;
-        if (first < 0)
-            first = phase;
-        last = phase;
-    }
-    if (first < 0)
+    if (u->first[n] < 0)
         return false;
-    *ret_first = first;
-    *ret_last = last;
+    *ret_first = u->first[n];
+    *ret_last = u->last[n];
     return true;
 }
 
@@ -167,6 +179,11 @@ rowwise_refuse(const struct problem *p)
         return f->kind_why;
     if (f->kind == GK_POINTWISE)
         return "nothing is reduced";
+    if (f->levels > MAX_LEVELS)
+        return arena_printf(p->arena,
+                            "%d reductions of a row follow one another, %d at "
+                            "most in a kernel",
+                            f->levels, MAX_LEVELS);
     for (uint32_t i = 0; i < f->g->n_results; i++) {
         node_id v = facts_value(f, f->g->results[i].node);
 

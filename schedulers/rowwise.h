@@ -15,7 +15,8 @@ struct row_use {
     const struct problem *p;
     const struct kernel_plan *k; /* NULL: nothing is kept */
     int phases;
-    bool *needed; /* [phase * n_nodes + node], values along the column */
+    bool *needed;      /* [phase * n_nodes + node], values along the column */
+    int *first, *last; /* phase, by node; -1: none */
 };
 
 struct row_use row_use(const struct problem *p, const struct kernel_plan *k);

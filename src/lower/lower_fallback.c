@@ -13,6 +13,10 @@
 /* Results of one kernel; the rest goes to another. */
 enum { MAX_TOGETHER = 16 };
 
+/* Steps of a kernel, once all kernels together have this many times the values
+ * of the program. */
+enum { MAX_CONE = 64, MAX_REPEATS = 8 };
+
 static void
 mark_live(struct fb *fb)
 {
@@ -27,6 +31,59 @@ mark_live(struct fb *fb)
         for (uint32_t i = 0; i < nd->n_args; i++)
             fb->live[nd->args[i]] = true;
     }
+}
+
+/* --- where to cut when many kernels share much ---------------------------- */
+
+/* Values that the kernel of n computes, beside those that wait; `seen` has the
+ * number of the last n that met a value. Counts to `limit`, not farther. */
+static uint32_t
+count_cone(const struct fb *fb, node_id n, node_id *seen, node_id *todo,
+           uint32_t limit)
+{
+    uint32_t count = 0, open = 0;
+
+    todo[open++] = n;
+    seen[n] = n;
+    while (open && count < limit) {
+        const struct node *nd = graph_node(fb->g, todo[--open]);
+
+        count++;
+        for (uint32_t i = 0; i < nd->n_args; i++) {
+            node_id arg = nd->args[i];
+
+            if (fb->cut[arg] || seen[arg] == n)
+                continue;
+            seen[arg] = n;
+            todo[open++] = arg;
+        }
+    }
+    return count;
+}
+
+/* A chain of n reductions, each of a value computed from all before it, would
+ * be n kernels of up to n steps. Where the kernels compute everything several
+ * times over, values far from what waits are made to wait as well. */
+static void
+cut_long_chains(struct fb *fb)
+{
+    uint32_t nodes = fb->g->n_nodes, live = 0, total = 0;
+    node_id *seen = NEW_ARRAY(fb->a, node_id, nodes + 1);
+    node_id *todo = NEW_ARRAY(fb->a, node_id, nodes + 1);
+
+    for (node_id n = 0; n < nodes; n++) {
+        seen[n] = FB_NO_NODE;
+        live += fb->live[n];
+    }
+    for (node_id n = 0; n < nodes && total <= MAX_REPEATS * live; n++)
+        if (fb->cut[n])
+            total += count_cone(fb, n, seen, todo, live);
+    if (total <= MAX_REPEATS * live)
+        return;
+    for (node_id n = 0; n < nodes; n++)
+        if (fb->live[n] && !fb->cut[n] &&
+            op_info[graph_node(fb->g, n)->op].class == OC_POINTWISE)
+            fb->cut[n] = count_cone(fb, n, seen, todo, MAX_CONE) == MAX_CONE;
 }
 
 /* --- where to cut a kernel that grows too large --------------------------- */
@@ -322,6 +379,7 @@ lower_fallback(struct lower *ctx, const struct kernel_plan *kp,
     fb.live = NEW_ARRAY(fb.a, bool, fb.g->n_nodes + 1);
     fb.cut = NEW_ARRAY(fb.a, bool, fb.g->n_nodes + 1);
     mark_live(&fb);
+    cut_long_chains(&fb);
     /* Each failure cuts the graph at one more place. */
     while (!write_all(&fb)) {
         out->launches.n = launches;
