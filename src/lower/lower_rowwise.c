@@ -163,7 +163,7 @@ declare_threads(struct rw *w, struct kbuild *b)
     }
     if (w->tiles)
         kb_let(b, "fu_i64", "tile",
-               ke_bin(a, "*", lower_wide(w->ctx, call0(w, "fu_bid_y")),
+               ke_bin(a, "*", lower_wide(w->ctx, call0(w, "fu_bid_x")),
                       ke_int(a, (int64_t)w->tpr * w->vec * w->vpt)));
 }
 
@@ -174,10 +174,18 @@ rows_per_block_step(const struct rw *w)
     return (int64_t)w->groups * w->steps;
 }
 
+/* Tiles of columns are along the grid's first extent, which has no limit that
+ * matters; the rows of such a grid are at most 65535. */
+const struct kexpr *
+rw_block_row(const struct rw *w)
+{
+    return lower_wide(w->ctx, call0(w, w->tiles ? "fu_bid_y" : "fu_bid_x"));
+}
+
 static const struct kexpr *
 first_row(const struct rw *w)
 {
-    const struct kexpr *bid = lower_wide(w->ctx, call0(w, "fu_bid_x"));
+    const struct kexpr *bid = rw_block_row(w);
 
     if (rows_per_block_step(w) == 1)
         return bid;
@@ -187,7 +195,8 @@ first_row(const struct rw *w)
 static const struct kexpr *
 row_stride(const struct rw *w)
 {
-    const struct kexpr *grid = lower_wide(w->ctx, call0(w, "fu_grid_x"));
+    const struct kexpr *grid =
+        lower_wide(w->ctx, call0(w, w->tiles ? "fu_grid_y" : "fu_grid_x"));
 
     if (rows_per_block_step(w) == 1)
         return grid;
@@ -422,16 +431,18 @@ static void
 set_grid(struct rw *w)
 {
     struct sym_ctx *c = w->ctx->syms;
-    const struct sym *x, *y = sym_int(c, 1);
+    const struct sym *rows, *tiles;
     int64_t tile = (int64_t)w->tpr * w->vec * w->vpt;
 
     if (w->persistent && w->kp->key[PK_GRID_ROWS] > 0)
-        x = sym_int(c, w->kp->key[PK_GRID_ROWS]);
+        rows = sym_int(c, w->kp->key[PK_GRID_ROWS]);
     else
-        x = sym_ceil_div(c, w->m, sym_int(c, rows_per_block_step(w)));
+        rows = sym_ceil_div(c, w->m, sym_int(c, rows_per_block_step(w)));
+    tiles = sym_ceil_div(c, w->n, sym_int(c, tile));
     if (w->tiles)
-        y = sym_ceil_div(c, w->n, sym_int(c, tile));
-    lower_set_grid(w->ctx, &w->lk, x, y);
+        lower_set_grid(w->ctx, &w->lk, tiles, rows);
+    else
+        lower_set_grid(w->ctx, &w->lk, rows, sym_int(c, 1));
     w->lk.launch.smem = arena_printf(w->a, "%" PRId64, rw_smem_bytes(w));
     w->lk.kernel->uses_smem = rw_smem_bytes(w) > 0;
 }

@@ -289,9 +289,7 @@ partials(struct rw *w, node_id n, uint32_t variant)
 static const struct kexpr *
 partial_row(const struct rw *w)
 {
-    return ke_bin(w->a, "*",
-                  lower_wide(w->ctx, ke_call(w->a, "fu_bid_x", NULL, 0)),
-                  w->nv);
+    return ke_bin(w->a, "*", rw_block_row(w), w->nv);
 }
 
 /* One group: registers go straight to the partial row, 16 bytes at a time. */
