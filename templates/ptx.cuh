@@ -15,6 +15,14 @@ static __device__ __forceinline__ int fu_bid_y() { return (int)blockIdx.y; }
 static __device__ __forceinline__ int fu_grid_x() { return (int)gridDim.x; }
 static __device__ __forceinline__ int fu_grid_y() { return (int)gridDim.y; }
 
+// The offset of something to be read again, which the compiler may neither
+// keep from the time before nor move out of a loop. No instruction.
+static __device__ __forceinline__ fu_i64 fu_again(fu_i64 offset)
+{
+    asm volatile("" : "+l"(offset));
+    return offset;
+}
+
 // All threads of the block.
 static __device__ __forceinline__ void fu_barrier()
 {

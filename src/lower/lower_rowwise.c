@@ -411,12 +411,35 @@ emit_row_loop(struct rw *w, struct kbuild *b)
     emit_step(w, &in, ke_var(a, "row0"));
 }
 
+static bool
+reads_again(const struct rw *w)
+{
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (w->node[n].store == STORE_RELOAD)
+            return true;
+    return false;
+}
+
+/* Where registers are too short to keep the row, a guard around each vector
+ * keeps the CUDA compiler from reading all of them ahead, whether there is
+ * something behind the row or not. */
+static void
+keep_guards(struct rw *w, struct kbuild *b)
+{
+    if (!w->exact || !w->persistent || !reads_again(w))
+        return;
+    w->exact = false;
+    w->nv = kb_let(b, "fu_i64", "columns",
+                   ke_call(w->a, "fu_again", NULL, 1, w->nv));
+}
+
 static void
 emit_body(struct rw *w, struct kbuild *b, uint32_t variant)
 {
     declare_threads(w, b);
     w->mv = lower_sym(w->ctx, &w->lk, w->m);
     w->nv = lower_sym(w->ctx, &w->lk, w->n);
+    keep_guards(w, b);
     rw_load_invariants(w, b);
     rw_outer_declare(w, b);
     emit_row_loop(w, b);

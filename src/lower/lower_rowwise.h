@@ -54,6 +54,7 @@ struct rw {
     bool looped, persistent, prefetch, tiles, exact, wide_columns;
     const struct sym *n, *m; /* columns, rows */
     int step;                /* of rows_per_step, being written */
+    int phase;               /* whose columns are being written */
     int exchanges;           /* written so far in this row */
     int exchanges_total;
     struct rw_node *node; /* by node_id */

@@ -12,6 +12,7 @@
 
 #include "lower/lower_rowwise.h"
 
+#include "sched/scheduler.h"
 #include "support/arena.h"
 
 bool
@@ -163,6 +164,18 @@ computed(struct rw *w, node_id n)
     return lower_node_expr(w->ctx, &w->lk, n, args);
 }
 
+/* Read before, and so planned to be read again: left to itself the CUDA
+ * compiler keeps the first reading in registers that the plan doesn't have. */
+static const struct kexpr *
+leaf_again(const struct rw *w, node_id n, const struct kexpr *at)
+{
+    bool before = node_has_rows(w->f, n) ? w->phase > 0 : w->persistent;
+
+    return before && !w->looped && w->node[n].store == STORE_RELOAD
+               ? ke_call(w->a, "fu_again", NULL, 1, at)
+               : at;
+}
+
 static const struct kexpr *
 leaf_element(struct rw *w, node_id n)
 {
@@ -182,7 +195,8 @@ leaf_element(struct rw *w, node_id n)
     if (r->offset)
         at = ke_bin(w->a, "+", r->offset, at);
     return ke_call(w->a, "fu_load", NULL, 2,
-                   lower_param_pointer(w->ctx, &w->lk, acc), at);
+                   lower_param_pointer(w->ctx, &w->lk, acc),
+                   leaf_again(w, n, at));
 }
 
 static const struct kexpr *
@@ -367,7 +381,7 @@ reload_vectors(struct rw *w, struct kbuild *b)
                    arena_printf(w->a, "l_%s", rw_label(w, n)),
                    ke_call(w->a, "fu_vload", arena_printf(w->a, "%d", w->vec),
                            2, lower_param_pointer(w->ctx, &w->lk, acc),
-                           column_address(w, r->offset)));
+                           leaf_again(w, n, column_address(w, r->offset))));
     }
 }
 
@@ -510,6 +524,7 @@ rw_phase_columns(struct rw *w, struct kbuild *b, int phase)
         outer = kb_for(b, "fu_i64", "c0", ke_int(w->a, 0), w->nv,
                        ke_int(w->a, (int64_t)w->tpr * w->vec * w->vpt));
     }
+    w->phase = phase;
     in = rw_vector_loop(w, &outer, chunk, true);
     reload_vectors(w, &in);
     declare_result_vectors(w, &in, phase);

@@ -83,6 +83,14 @@ static __device__ __forceinline__ float fu_float(fu_u32 w)
 static __device__ __forceinline__ int fu_tid() { return (int)threadIdx.x; }
 static __device__ __forceinline__ int fu_bid_x() { return (int)blockIdx.x; }
 
+// The offset of something to be read again, which the compiler may neither
+// keep from the time before nor move out of a loop. No instruction.
+static __device__ __forceinline__ fu_i64 fu_again(fu_i64 offset)
+{
+    asm volatile("" : "+l"(offset));
+    return offset;
+}
+
 // All threads of the block.
 static __device__ __forceinline__ void fu_barrier()
 {
@@ -767,7 +775,7 @@ fu_pre_norm_v3_k0(
     for (int v = 0; v < 8; ++v) {
         const int c = v * 256 + tid;
         if (c < d_N) {
-            const float v_x = fu_load(p_x, o_x + c);
+            const float v_x = fu_load(p_x, fu_again(o_x + c));
             const float v_13 = v_x * v_11;
             const float v_weight = fu_load(p_weight, o_weight + c);
             const float v_y = v_13 * v_weight;
