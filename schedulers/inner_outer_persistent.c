@@ -95,6 +95,22 @@ add_geometry(const struct problem *p, const struct slot_shape *s, int vectors,
     }
 }
 
+/* Rows longer than all threads hold: one candidate, whose cost says so. */
+static void
+add_too_long(const struct problem *p, const struct slot_shape *s,
+             candidate_vec *out)
+{
+    struct row_geometry g = {.threads = SM_THREADS,
+                             .threads_per_row = SM_THREADS,
+                             .vector = s->vector,
+                             .vectors = MAX(MAX_ELEMENTS / s->vector, 1),
+                             .blocks_per_sm = 1,
+                             .persistent = true};
+
+    g.grid_rows = partials(p, &g);
+    add(p, s, &g, KEEP_LEAVES, out);
+}
+
 static void
 propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
 {
@@ -102,8 +118,11 @@ propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
 
     if (p->n_static)
         shape.bound = MAX(p->n, 1);
-    if (shape.bound == ANY_EXTENT)
+    if (shape.bound == ANY_EXTENT ||
+        shape.bound > (int64_t)SM_THREADS * MAX_ELEMENTS) {
+        add_too_long(p, &shape, out);
         return;
+    }
     for (int v = 1; v * shape.vector <= MAX_ELEMENTS; v++)
         for (int blocks = 1; blocks <= 2; blocks++)
             add_geometry(p, &shape, v, blocks, out);

@@ -125,9 +125,9 @@ set_size(const struct problem *p, const struct slot_shape *s,
         p->dev->copy_fixed_ns + (in + out) / p->dev->dram_bytes_per_ns;
 }
 
-static void
-fill_slot(const struct problem *p, const struct slot_shape *s,
-          struct variant_slot *slot)
+static candidate_vec
+propose_all(const struct problem *p, const struct slot_shape *s,
+            const char *guard)
 {
     candidate_vec v = {0};
 
@@ -135,11 +135,20 @@ fill_slot(const struct problem *p, const struct slot_shape *s,
         if (!schedulers[i]->refuse(p))
             schedulers[i]->propose(p, s, &v);
     for (uint32_t i = 0; i < v.n; i++) {
-        v.v[i].plan.guard = slot->guard;
+        v.v[i].plan.guard = guard;
         cost_candidate(p, s, &v.v[i]);
     }
     rank(p->arena, p->f->g, &v);
     thin_out(&v);
+    return v;
+}
+
+static void
+fill_slot(const struct problem *p, const struct slot_shape *s,
+          struct variant_slot *slot)
+{
+    candidate_vec v = propose_all(p, s, slot->guard);
+
     set_size(p, s, slot);
     slot->candidates = v.v;
     slot->n_candidates = v.n;
@@ -174,18 +183,22 @@ add_slots(const struct problem *p, struct selection *sel, int vector,
         add_slot(p, sel, vector, bounds[i]);
 }
 
-/* The fallback without a guard, unless a slot before it has none. */
+/* The fallback without a guard, unless a slot before it has none. What else was
+ * proposed stands behind it, with the limit that it breaks. */
 static void
 close_slots(const struct problem *p, struct selection *sel)
 {
     struct slot_shape s = {1, ANY_EXTENT, p->n};
     struct variant_slot *slot = &sel->slots[sel->n_slots];
-    candidate_vec v = {0};
+    candidate_vec v;
 
     if (sel->n_slots && !*sel->slots[sel->n_slots - 1].guard)
         return;
-    schedulers[SCHED_FALLBACK]->propose(p, &s, &v);
-    cost_candidate(p, &s, &v.v[0]);
+    v = propose_all(p, &s, "");
+    while (!is_fallback(&v.v[0])) {
+        v.n--;
+        memmove(v.v, v.v + 1, v.n * sizeof(*v.v));
+    }
     slot->guard = "";
     set_size(p, &s, slot);
     slot->candidates = v.v;
