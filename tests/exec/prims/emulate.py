@@ -68,7 +68,7 @@ class Library:
     """The emulation of one file."""
 
     def __init__(self, cxx, file, folder):
-        self.path = folder / (file.stem + ".so")
+        self.path = folder / (file.parent.name + "-" + file.stem + ".so")
         command = [cxx, *c_strings("emulation_flags"), "-I", str(HOST.parent),
                    "-I", str(HOST), "-x", "c++", str(file), "-o",
                    str(self.path), *c_strings("emulation_libraries")]
