@@ -10,7 +10,7 @@
 //         between, and for what was written fu_fence_async before that barrier.
 // Cost:   a piece is one instruction a thread and no register for the data; a
 //         bulk copy is one instruction of one thread, whatever its size; a wait
-//         on a phase that has completed some 20 cycles.
+//         on a phase that has completed is one look at shared memory.
 // Source: PTX ISA: cp.async, mbarrier.*, cp.async.bulk, fence.proxy.async,
 //         fence.mbarrier_init, createpolicy.
 #pragma once

@@ -6,9 +6,8 @@
 //         seen by who acquires the word. FU_ACQ_REL: both. All at gpu scope.
 // Needs:  sm_80; words aligned to their size; a wait needs a writer that runs
 //         at the same time (a cooperative launch, or an earlier block).
-// Cost:   an atomic is one trip to L2 (0.5 to 1 us when all blocks meet on one
-//         word); a release waits for the thread's earlier writes, an acquire
-//         drops the L1 cache.
+// Cost:   an atomic is a trip to L2, where those on one word queue; a release
+//         waits for the thread's earlier writes, an acquire drops the L1 cache.
 // Source: PTX ISA: memory consistency model, atom, ld.acquire, st.release, fence.
 #pragma once
 #include "types.cuh"

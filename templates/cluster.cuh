@@ -7,8 +7,10 @@
 //         access a cluster barrier: the other block may not have begun. After
 //         the last one another: it may end, and its memory with it. Values of
 //         4, 8 or 16 bytes, aligned.
-// Cost:   a cluster barrier about 200 ns, a remote load about the same, a
-//         message to all blocks of the cluster 0.6 to 0.7 us until it is seen.
+// Cost:   a remote load is a trip to another SM and back, a message one way; a
+//         cluster barrier is a trip of its own. One message a row in place of
+//         stores and a barrier made layer norm backward of wide rows 30 to 40 %
+//         faster on an H200.
 // Source: PTX ISA: barrier.cluster, mapa, ld/st.shared::cluster, st.async,
 //         mbarrier.arrive, mbarrier.try_wait.
 #pragma once

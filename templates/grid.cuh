@@ -6,8 +6,9 @@
 // Needs:  the barrier: all blocks run at once (a cooperative launch), fewer
 //         than 2^31 of them, and all come. fu_last_block: nothing, blocks don't
 //         wait for each other. Both: all threads of the block, converged.
-// Cost:   the barrier 1 to 2 us over a whole H200; the last block one atomic a
-//         block and no waiting.
+// Cost:   the barrier two barriers of the block, an atomic a block on one word,
+//         and a look at it until it turns; the last block one atomic a block and
+//         no waiting.
 // Source: PTX ISA: memory consistency model; the barrier's word counts the
 //         blocks in its low bits and turns its high bit when all have come.
 #pragma once

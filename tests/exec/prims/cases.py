@@ -11,22 +11,29 @@ GUARD = 256  # bytes behind every buffer that must stay as they are
 FILL = 0xA5
 
 
-def values(text, n):
+def values(text, n, names):
+    """The expression for i = 0 .. n - 1; names are those of the `let` lines."""
     code = compile(text, text, "eval")
-    return [eval(code, {"i": i}) for i in range(n)]  # pylint: disable=eval-used
+    return [eval(code, {**names, "i": i})  # pylint: disable=eval-used
+            for i in range(n)]
+
+
+def let(names, line):
+    name, _, text = line.partition(" = ")
+    names[name] = eval(text, names)  # pylint: disable=eval-used
 
 
 class Buffer:
     """An argument: `in` and `word` begin as given (a word as 0), an `out` as
     garbage; `want` is what must be there in the end, None for `in`."""
 
-    def __init__(self, line):
+    def __init__(self, line, names):
         m = re.fullmatch(r"(in|out|word) (\w+) (\w+)\[(\d+)\] (=|->) (.*)", line)
         if not m:
             raise ValueError(f"cannot read '{line}'")
         kind, self.name, dtype, n, _, expr = m.groups()
         self.kind, self.format = kind, f"<{n}{FORMATS[dtype]}"
-        given = struct.pack(self.format, *values(expr, int(n)))
+        given = struct.pack(self.format, *values(expr, int(n), names))
         self.begin = {"in": given, "word": bytes(len(given)),
                       "out": bytes([FILL]) * len(given)}[kind]
         self.want = given
@@ -80,7 +87,7 @@ def cases_of_line(file, line):
 
 
 def read_cases(file):
-    cases, now = [], []
+    cases, now, names = [], [], {}
     text = file.read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines(), start=1):
         if line.endswith("// BUG"):
@@ -88,9 +95,11 @@ def read_cases(file):
         if re.match(r"// (CASE|TWINS) \w+ grid=", line):
             now = cases_of_line(file, line[3:])
             cases += now
+        elif re.match(r"// let \w+ = ", line):
+            let(names, line[7:])
         elif re.match(r"// (in|out|word) \w+ \w+\[", line):
             for case in now:
-                case.buffers.append(Buffer(line[3:]))
+                case.buffers.append(Buffer(line[3:], names))
     if not cases:
         raise ValueError(f"{file}: no cases")
     return cases
