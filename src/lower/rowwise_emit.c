@@ -135,6 +135,30 @@ mark_phase(struct rw *w, int phase)
 
 /* --- values --------------------------------------------------------------- */
 
+/* Whether columns times STRIDE leave 32 bits: a column index of type int then
+ * has to be widened first. A stride that is no constant is 64 bits wide. */
+static bool
+column_overflows(const struct rw *w, const struct sym *stride)
+{
+    const int64_t columns = (int64_t)w->tpr * w->vec * w->vpt;
+    int64_t s;
+
+    return !w->wide_columns && sym_is_int(stride, &s) &&
+           (s > INT32_MAX / columns || s < -(INT32_MAX / columns));
+}
+
+/* COLUMN (first of the vector, plus an element) in elements of an operand. */
+static const struct kexpr *
+column_offset(struct rw *w, const struct access *acc,
+              const struct kexpr *column)
+{
+    const struct sym *stride = acc->stride[w->f->column];
+
+    if (column_overflows(w, stride))
+        column = lower_wide(w->ctx, column);
+    return ke_bin(w->a, "*", column, lower_sym(w->ctx, &w->lk, stride));
+}
+
 /* The element index that an IOTA node counts. */
 static const struct kexpr *
 element_index(struct rw *w, node_id n)
@@ -145,9 +169,7 @@ element_index(struct rw *w, node_id n)
     if (!rw_has_column(w, n))
         return x;
     c = w->e ? ke_bin(w->a, "+", w->col, w->e) : w->col;
-    c = ke_bin(w->a, "*", c,
-               lower_sym(w->ctx, &w->lk, acc->stride[w->f->column]));
-    return ke_bin(w->a, "+", x, c);
+    return ke_bin(w->a, "+", x, column_offset(w, acc, c));
 }
 
 static const struct kexpr *
@@ -190,8 +212,7 @@ leaf_element(struct rw *w, node_id n)
     if (r->vector)
         return ke_call(w->a, "fu_get", NULL, 2, r->vector, e);
     at = w->e ? ke_bin(w->a, "+", w->col, w->e) : w->col;
-    at = ke_bin(w->a, "*", at,
-                lower_sym(w->ctx, &w->lk, acc->stride[w->f->column]));
+    at = column_offset(w, acc, at);
     if (r->offset)
         at = ke_bin(w->a, "+", r->offset, at);
     return ke_call(w->a, "fu_load", NULL, 2,
@@ -424,8 +445,7 @@ set_result_element(struct rw *w, struct kbuild *b, uint32_t i)
     }
     at = w->e ? ke_bin(w->a, "+", w->col, w->e) : w->col;
     if (acc->stride[w->f->column])
-        at = ke_bin(w->a, "*", at,
-                    lower_sym(w->ctx, &w->lk, acc->stride[w->f->column]));
+        at = column_offset(w, acc, at);
     if (w->result[i].offset)
         at = ke_bin(w->a, "+", w->result[i].offset, at);
     cond = first_of_missing_axes(w, acc);
