@@ -200,6 +200,7 @@ resolve_symbols(struct resolver *r)
 /* What both inputs and results have. */
 struct layout {
     const char *name;
+    enum dtype dtype;
     int rank;
     const struct sym *const *dims;
     bool has_strides, has_align;
@@ -212,6 +213,27 @@ static void
 layout_error(struct resolver *r, struct span where, const char *what)
 {
     BUILD_ERROR(&r->b, DIAG_BAD_LAYOUT, where, what);
+}
+
+/* False when constant extents and strides alone span more than 2^63 bytes. */
+static bool
+span_fits(const struct layout *l)
+{
+    int64_t last = 0, extent, stride, step;
+
+    for (int d = 0; d < l->rank; d++) {
+        if (sym_is_int(l->dims[d], &extent) && extent == 0)
+            return true;
+    }
+    for (int d = 0; d < l->rank; d++) {
+        if (!sym_is_int(l->dims[d], &extent) ||
+            !sym_is_int(l->strides[d], &stride))
+            continue;
+        if (__builtin_mul_overflow(extent - 1, stride, &step) ||
+            __builtin_add_overflow(last, step, &last))
+            return false;
+    }
+    return last < INT64_MAX / dtype_info[l->dtype].bytes;
 }
 
 static void
@@ -231,6 +253,9 @@ read_strides(struct resolver *r, const struct ast_layout *l, struct layout *ret)
     }
     ret->has_strides = true;
     ret->strides_span = l->span;
+    if (!span_fits(ret))
+        BUILD_ERROR(&r->b, DIAG_SIZE_OVERFLOW, l->span,
+                    arena_printf(r->arena, "%s with its strides", ret->name));
 }
 
 static void
@@ -293,7 +318,11 @@ resolve_param_layout(struct resolver *r, const struct ast_param *p,
                      struct param *ret)
 {
     struct layout l = {
-        .name = p->name.text, .rank = ret->rank, .dims = ret->dims};
+        .name = p->name.text,
+        .dtype = ret->dtype,
+        .rank = ret->rank,
+        .dims = ret->dims,
+    };
 
     read_layouts(r, p->layouts, p->n_layouts, &l);
     ret->has_strides = l.has_strides;
@@ -402,7 +431,11 @@ resolve_result_layout(struct resolver *r, const struct ast_result *p,
                       struct result *ret)
 {
     struct layout l = {
-        .name = p->name.text, .rank = ret->rank, .dims = ret->dims};
+        .name = p->name.text,
+        .dtype = ret->dtype,
+        .rank = ret->rank,
+        .dims = ret->dims,
+    };
 
     read_layouts(r, p->layouts, p->n_layouts, &l);
     ret->has_strides = l.has_strides;
