@@ -44,7 +44,7 @@ open_to_read(const char *path)
 }
 
 /* A device may have no end. */
-static const size_t read_limit = ((size_t)1 << 30) + 1;
+static const size_t read_limit = (size_t)1 << 28;
 
 static char *
 read_all(struct arena *a, int fd, size_t *ret_len)
