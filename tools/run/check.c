@@ -166,11 +166,13 @@ static int
 run_once(struct checker *c)
 {
     const char *gap;
+    int status;
 
     session_poison_outputs(c->s);
-    if (placed_run(&c->placed, c->s, &c->variant, &c->msg)) {
+    status = placed_run(&c->placed, c->s, &c->variant, &c->msg);
+    if (status) {
         failed(c->text);
-        return EXIT_ENVIRONMENT;
+        return run_exit_status(status);
     }
     gap = session_gap_written(c->s);
     if (gap) {
@@ -237,6 +239,7 @@ run_in_place(struct checker *c, const char *before)
 {
     struct placed again;
     bool any = false;
+    int status;
 
     for (uint32_t p = 0; p < c->s->f->n_params; p++)
         any |= c->s->f->params[p].inplace >= 0;
@@ -246,9 +249,10 @@ run_in_place(struct checker *c, const char *before)
         return failed(c->text);
     placed_alias(&again, c->s);
     session_poison_outputs(c->s);
-    if (placed_run(&again, c->s, &c->variant, &c->msg)) {
+    status = placed_run(&again, c->s, &c->variant, &c->msg);
+    if (status) {
         failed(c->text);
-        return EXIT_ENVIRONMENT;
+        return run_exit_status(status);
     }
     compare_bits(c, before, "differs when it is in place");
     return EXIT_OK;
@@ -299,6 +303,38 @@ print_head(const struct checker *c)
     printf("  variant %d  %s\n", c->variant, c->m->name);
 }
 
+/* Does the number of SMs decide how many blocks the variant has? */
+static bool
+depends_on_sms(const struct m_variant *v)
+{
+    for (uint32_t k = 0; k < v->n_launches; k++)
+        for (int i = 0; i < 3; i++) {
+            const struct expr *e = &v->launches[k].grid[i];
+            for (uint32_t j = 0; j < e->n; j++)
+                if (e->steps[j].var.kind == EV_SMS)
+                    return true;
+        }
+    return false;
+}
+
+/* Another device: another grid where it counts the SMs. */
+static int
+run_other_sms(struct checker *c)
+{
+    int status;
+
+    if (!c->s->o->emulate || c->s->o->sms || c->variant < 0 ||
+        !depends_on_sms(&c->s->f->variants[c->variant]))
+        return EXIT_OK;
+    c->m->backend.sms = 5;
+    if (placed_open(&c->placed, c->s, c->m, &c->msg))
+        return failed(c->text);
+    printf(" 5 SMs:\n");
+    if ((status = run_once(c)))
+        return status;
+    return c->s->o->check ? compare(c, false) : EXIT_OK;
+}
+
 int
 check_run(struct session *s, struct machine *m)
 {
@@ -324,6 +360,10 @@ check_run(struct session *s, struct machine *m)
         if (s->o->save_dir && (status = run_once(c)))
             return status;
     }
+    if ((status = run_other_sms(c)))
+        return status;
+    if (s->o->emulate && !c->wrong)
+        machine_cpu_print(m);
     m->release(m);
     return c->wrong ? EXIT_INPUT : EXIT_OK;
 }

@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The emulation: the generated .cu, compiled by the host's C++ compiler against
- * the host versions of the primitives, which this program carries inside and
- * writes into a temporary folder. */
+/* The emulation: kernels of the generated .cu as a library of this CPU
+ * (build_cpu.c). Buffers are declared with their roles, so that every access is
+ * checked; a report is a wrong result, not a failure of the machine. */
 #include "support/base.h"
 
 #include "tools/run/run.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "codegen/templates.h"
 #include "support/arena.h"
 #include "support/buf.h"
-#include "support/sha256.h"
 #include "support/vec.h"
 #include "tools/emulate/emulate.h"
-#include "tools/launch/module.h"
-
-enum { SMS = 4 };
 
 struct block {
     void *memory;
@@ -30,194 +20,15 @@ struct block {
 
 struct cpu {
     struct arena *arena;
+    struct machine *m;
     struct emulation emu;
     VEC(struct block) blocks;
 };
 
-/* --- Building ------------------------------------------------------------- */
-
-static int
-write_file(const char *path, const char *text, size_t len,
-           const struct message *msg)
-{
-    FILE *f = fopen(path, "wb");
-    bool ok = f && fwrite(text, 1, len, f) == len;
-
-    if (f && fclose(f) != 0)
-        ok = false;
-    return ok ? FUSEC_OK
-              : message_set(msg, FUSEC_BAD_FILE, "cannot write '%s': %s", path,
-                            strerror(errno));
-}
-
-static int
-write_templates(struct arena *a, const char *dir, const struct embedded *rows,
-                unsigned n, const struct message *msg)
-{
-    int status = FUSEC_OK;
-
-    for (unsigned i = 0; i < n && !status; i++)
-        status = write_file(arena_printf(a, "%s/%s", dir, rows[i].name),
-                            rows[i].text, rows[i].len, msg);
-    return status;
-}
-
-/* Runs the compiler with its messages in dir/log. */
-static int
-compile(char *const *argv, const char *log, const struct message *msg)
-{
-    int state = 0;
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        if (fd >= 0) {
-            dup2(fd, STDOUT_FILENO);
-            dup2(fd, STDERR_FILENO);
-        }
-        execvp(argv[0], argv);
-        _exit(127);
-    }
-    while (pid > 0 && waitpid(pid, &state, 0) < 0 && errno == EINTR)
-        ;
-    if (pid < 0 || !WIFEXITED(state))
-        return message_set(msg, FUSEC_BAD_FILE, "cannot run '%s'", argv[0]);
-    if (WEXITSTATUS(state) == 127)
-        return message_set(msg, FUSEC_BAD_FILE,
-                           "--emulate needs a C++ compiler; '%s' cannot be "
-                           "run (set CXX or --cxx)",
-                           argv[0]);
-    return WEXITSTATUS(state);
-}
-
-static void
-show_log(const char *log)
-{
-    size_t len;
-    char *text = module_read_file(log, &len);
-
-    if (text)
-        fputs(text, stderr);
-    free(text);
-}
-
-enum { MAX_ARGS = 32 };
-
-static void
-add_words(struct arena *a, char **argv, uint32_t *n, const char *const *words)
-{
-    for (; *words; words++) {
-        assert(*n < MAX_ARGS - 1);
-        argv[(*n)++] = arena_strdup(a, *words);
-    }
-}
-
-/* Compilers that don't know the last flags do without them. */
-static int
-build(struct arena *a, const struct options *o, const char *cu, const char *dir,
-      const char *so, const struct message *msg)
-{
-    const char *cxx = o->cxx ? o->cxx : getenv("CXX");
-    char *log = arena_printf(a, "%s/log", dir);
-    const char *const head[] = {
-        cxx && *cxx ? cxx : "c++", "-I", dir, "-x", "c++", cu, "-o", so, NULL};
-    char *argv[MAX_ARGS] = {NULL};
-    uint32_t n = 0;
-    int status;
-
-    add_words(a, argv, &n, head);
-    add_words(a, argv, &n, emulation_libraries);
-    add_words(a, argv, &n, emulation_flags);
-    status = compile(argv, log, msg);
-    if (status > 0 && status < 127) {
-        argv[n - 1] = NULL;
-        status = compile(argv, log, msg);
-    }
-    if (status == FUSEC_OK)
-        return FUSEC_OK;
-    show_log(log);
-    return message_set(msg, FUSEC_BAD_FILE, "'%s' did not compile for the CPU",
-                       cu);
-}
-
-static void
-remove_folder(struct arena *a, const char *dir)
-{
-    for (unsigned i = 0; i < cuda_templates_count; i++)
-        unlink(arena_printf(a, "%s/%s", dir, cuda_templates[i].name));
-    for (unsigned i = 0; i < host_templates_count; i++)
-        unlink(arena_printf(a, "%s/%s", dir, host_templates[i].name));
-    unlink(arena_printf(a, "%s/log", dir));
-    unlink(arena_printf(a, "%s/out.so", dir));
-    rmdir(dir);
-}
-
-static int
-check_hash(const struct session *s, const char *cu, const struct message *msg)
-{
-    size_t len;
-    char *text = module_read_file(cu, &len), hex[65];
-
-    if (!text)
-        return message_set(msg, FUSEC_BAD_FILE, "cannot read '%s': %s", cu,
-                           strerror(errno));
-    sha256_hex(text, len, hex);
-    free(text);
-    if (strcmp(hex, s->manifest->cuda_sha256) != 0)
-        return message_set(msg, FUSEC_BAD_HASH,
-                           "'%s' is not the file that its manifest was "
-                           "written with",
-                           cu);
-    return FUSEC_OK;
-}
-
-/* --- The library ---------------------------------------------------------- */
-
-static int
-load_library(struct cpu *c, const char *so, const struct message *msg)
-{
-    struct buf why;
-
-    buf_init(&why, c->arena);
-    if (emulation_open(&c->emu, so, &why))
-        return FUSEC_OK;
-    return message_set(msg, FUSEC_BAD_FILE, "%s", buf_str(&why));
-}
-
-static int
-build_and_load(struct cpu *c, struct session *s, const struct message *msg)
-{
-    struct arena *a = s->arena;
-    const char *tmp = getenv("TMPDIR");
-    char *dir =
-        arena_printf(a, "%s/fusec-run.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    char *cu = module_sibling(s->o->manifest, ".cu");
-    char *so;
-    int status = cu ? check_hash(s, cu, msg) : FUSEC_NO_MEMORY;
-
-    if (!status && !mkdtemp(dir))
-        status = message_set(msg, FUSEC_BAD_FILE, "cannot make '%s': %s", dir,
-                             strerror(errno));
-    if (status) {
-        free(cu);
-        return status;
-    }
-    so = arena_printf(a, "%s/out.so", dir);
-    if (!(status = write_templates(a, dir, cuda_templates, cuda_templates_count,
-                                   msg)) &&
-        !(status = write_templates(a, dir, host_templates, host_templates_count,
-                                   msg)) &&
-        !(status = build(a, s->o, cu, dir, so, msg)))
-        status = load_library(c, so, msg);
-    remove_folder(a, dir);
-    free(cu);
-    return status;
-}
-
 /* --- The machine ---------------------------------------------------------- */
 
 static struct fu_emu_launch_info
-describe_call(const struct call *call, unsigned sms)
+describe_call(const struct cpu *c, const struct call *call)
 {
     const struct m_launch *l = call->l;
     struct fu_emu_launch_info r = {
@@ -227,7 +38,7 @@ describe_call(const struct call *call, unsigned sms)
         .cluster = (unsigned)(l->cluster[0] * l->cluster[1] * l->cluster[2]),
         .cooperative = l->cooperative,
         .pdl = l->pdl,
-        .sms = sms};
+        .sms = (unsigned)c->m->backend.sms};
 
     memcpy(r.grid, call->grid, sizeof(r.grid));
     r.blocks_per_sm = emulation_blocks_per_sm(r.block, r.smem);
@@ -239,22 +50,21 @@ cpu_launch(void *data, const struct call *call, void *stream,
            const struct message *msg)
 {
     struct cpu *c = data;
-    struct fu_emu_launch_info info = describe_call(call, SMS);
+    struct fu_emu_launch_info info = describe_call(c, call);
     struct buf why;
 
     (void)stream;
     buf_init(&why, c->arena);
     if (emulation_launch(&c->emu, &info, call->args, &why))
         return FUSEC_OK;
-    return message_set(msg, FUSEC_DRIVER_FAILED, "%s", buf_str(&why));
+    return message_set(msg, FUSEC_MISMATCH, "%s", buf_str(&why));
 }
 
 static bool
 cpu_resident(void *data, const struct call *call)
 {
-    struct fu_emu_launch_info info = describe_call(call, SMS);
+    struct fu_emu_launch_info info = describe_call(data, call);
 
-    (void)data;
     return (uint64_t)info.grid[0] * info.grid[1] * info.grid[2] <=
            (uint64_t)info.sms * info.blocks_per_sm;
 }
@@ -364,7 +174,7 @@ cpu_end(struct machine *m, const struct message *msg)
     buf_init(&why, c->arena);
     if (emulation_finish(&c->emu, &why))
         return FUSEC_OK;
-    return message_set(msg, FUSEC_DRIVER_FAILED, "%s", buf_str(&why));
+    return message_set(msg, FUSEC_MISMATCH, "%s", buf_str(&why));
 }
 
 static int
@@ -395,6 +205,23 @@ cpu_close(struct machine *m)
 }
 
 void
+machine_cpu_print(struct machine *m)
+{
+    struct cpu *c = m->data;
+    const struct fu_emu_counts *n = c->emu.count();
+    unsigned kernels = 0;
+
+    while (c->emu.kernel(kernels))
+        kernels++;
+    printf("  emulated %u kernel%s: %" PRIu64 " launches, %" PRIu64
+           " blocks, %" PRIu64 " threads; %" PRIu64
+           " bytes of global and %" PRIu64
+           " of shared memory checked, nothing to report\n",
+           kernels, kernels == 1 ? "" : "s", n->launches, n->blocks, n->threads,
+           n->global_bytes, n->shared_bytes);
+}
+
+void
 machine_cpu_reverse(struct machine *m, bool on)
 {
     struct cpu *c = m->data;
@@ -410,11 +237,12 @@ machine_open_cpu(struct machine *m, struct session *s,
     int status;
 
     c->arena = s->arena;
-    if ((status = build_and_load(c, s, msg)))
+    c->m = m;
+    if ((status = cpu_build(s, &c->emu, msg)))
         return status;
     *m = (struct machine){
         .backend = {.data = c,
-                    .sms = SMS,
+                    .sms = s->o->sms ? s->o->sms : 2,
                     .launch = cpu_launch,
                     .resident = cpu_resident,
                     .clear = cpu_clear},

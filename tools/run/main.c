@@ -20,9 +20,8 @@ complain(const char *text, int status)
     return status;
 }
 
-/* What a status of the launch library means to the shell. */
-static int
-exit_status(int status)
+int
+run_exit_status(int status)
 {
     return status == FUSEC_NO_DRIVER || status == FUSEC_DRIVER_FAILED ||
                    status == FUSEC_BAD_FILE || status == FUSEC_NO_MEMORY
@@ -40,7 +39,7 @@ run_on_machine(struct session *s)
                                : machine_open_gpu(&m, s, &msg);
 
     if (status)
-        return complain(text, exit_status(status));
+        return complain(text, run_exit_status(status));
     status = check_run(s, &m);
     if (!status && s->o->bench)
         status = bench_run(s, &m);
@@ -88,7 +87,7 @@ main(int argc, char **argv)
     }
     status = module_read(o.manifest, &manifest, &msg);
     if (status)
-        return complain(text, exit_status(status));
+        return complain(text, run_exit_status(status));
     if (o.bench)
         o.check = true; /* no time of an unchecked result */
     status = run(&s, &why);

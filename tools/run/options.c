@@ -28,6 +28,13 @@ options_help(void)
            "  --reference            run the interpreter, no kernel\n"
            "  --save-outputs DIR     write the outputs as DIR/NAME.npy\n"
            "  --cxx COMPILER         for --emulate (default: $CXX, else c++)\n"
+           "  --sms N                SMs of the emulated device (default 2; "
+           "--check tries\n"
+           "                         5 too where they decide the grid)\n"
+           "  --cache DIR            keeps compiled emulations (default: "
+           "fusec in\n"
+           "                         $XDG_CACHE_HOME, else in ~/.cache)\n"
+           "  --no-cache             compile the emulation anew\n"
            "  --device N             CUDA device (default 0)\n"
            "  --threads N            of the interpreter (default: all)\n"
            "  --help, --version\n"
@@ -81,9 +88,10 @@ set_flag(struct options *o, const char *arg)
     struct {
         const char *name;
         bool *flag;
-    } flags[] = {{"--check", &o->check},     {"--bench", &o->bench},
-                 {"--emulate", &o->emulate}, {"--reference", &o->reference},
-                 {"--help", &o->help},       {"--version", &o->version}};
+    } flags[] = {{"--check", &o->check},         {"--bench", &o->bench},
+                 {"--emulate", &o->emulate},     {"--no-cache", &o->no_cache},
+                 {"--reference", &o->reference}, {"--help", &o->help},
+                 {"--version", &o->version}};
 
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (strcmp(flags[i].name, arg) == 0)
@@ -110,6 +118,12 @@ set_value(struct options *o, struct arena *a, const char *arg,
         return (o->save_dir = value) != NULL;
     if (strcmp(arg, "--cxx") == 0)
         return (o->cxx = value) != NULL;
+    if (strcmp(arg, "--cache") == 0)
+        return (o->cache = value) != NULL;
+    if (strcmp(arg, "--sms") == 0 && parse_number(value, 1024, &n)) {
+        o->sms = (int)n;
+        return n > 0;
+    }
     if (strcmp(arg, "--device") == 0 && parse_number(value, 1023, &n)) {
         o->device = (int)n;
         return true;
@@ -118,7 +132,8 @@ set_value(struct options *o, struct arena *a, const char *arg,
         o->threads = (unsigned)n;
         return n > 0;
     }
-    *ret_known = strcmp(arg, "--device") == 0 || strcmp(arg, "--threads") == 0;
+    *ret_known = strcmp(arg, "--device") == 0 ||
+                 strcmp(arg, "--threads") == 0 || strcmp(arg, "--sms") == 0;
     return false;
 }
 

@@ -20,18 +20,21 @@ struct assignment {
 };
 
 struct options {
-    const char *manifest, *fusion, *save_dir, *cxx;
+    const char *manifest, *fusion, *save_dir, *cxx, *cache;
     struct assignment *shapes, *inputs;
     uint32_t n_shapes, n_inputs;
     uint64_t seed;
     unsigned threads;
-    int device;
-    bool check, bench, emulate, reference, help, version;
+    int device, sms;
+    bool no_cache, check, bench, emulate, reference, help, version;
 };
 /* False with a message in why. */
 bool options_parse(struct options *o, struct arena *a, int argc, char **argv,
                    struct buf *why);
 const char *options_help(void);
+
+/* What a status of the launch library means to the shell. */
+int run_exit_status(int status);
 
 struct session {
     struct arena *arena;
@@ -79,6 +82,12 @@ int machine_open_gpu(struct machine *m, struct session *s,
                      const struct message *msg);
 int machine_open_cpu(struct machine *m, struct session *s,
                      const struct message *msg);
+struct emulation;
+/* The library of the .cu beside the manifest, from the cache or compiled. */
+int cpu_build(struct session *s, struct emulation *ret,
+              const struct message *msg);
+/* What has been emulated and checked, in one line. */
+void machine_cpu_print(struct machine *m);
 /* Emulation: run the threads of a block in descending order. */
 void machine_cpu_reverse(struct machine *m, bool on);
 
