@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the field cases; one TAP result a file.
 
-    run.py --fusec EXE --runner EXE [--exec EXE] [--jobs N] [--only REGEX]
+    run.py --fusec EXE --runner EXE [--exec EXE] [--values EXE] [--jobs N] [--only REGEX]
            [--times] FOLDER [-- COMPILER [OPTION...]]
 
 A case is case_NNN_NAME.fusion or case_NNN_NAME.py; README.md says what its lines
@@ -33,7 +33,10 @@ class Bad(Exception):
 def environment(args):
     env = {k: v for k, v in os.environ.items() if not k.startswith("LC_")}
     env.update(LC_ALL="C", FUSEC=args.fusec, FUSEC_RUN=args.runner or "",
-               CXX=args.compiler[0] if args.compiler else "")
+               CXX=args.compiler[0] if args.compiler else "",
+               EXEC=shlex.join([args.exec, "%", "--", *args.compiler])
+               if args.exec and args.compiler else "",
+               EXPR_VALUES=args.values or "")
     return env
 
 
@@ -179,12 +182,13 @@ def read_arguments():
     p.add_argument("--fusec", required=True)
     p.add_argument("--runner")
     p.add_argument("--exec")
+    p.add_argument("--values", help="the program of expr_values.c")
     p.add_argument("--jobs", type=int, default=2)
     p.add_argument("--only", default="", help="a part of the file's name")
     p.add_argument("--times", action="store_true")
     p.add_argument("folder", type=Path)
     args = p.parse_args(argv)
-    for name in ("fusec", "runner", "exec"):
+    for name in ("fusec", "runner", "exec", "values"):
         value = getattr(args, name)
         setattr(args, name, value and os.path.abspath(value))
     args.folder = args.folder.resolve()
