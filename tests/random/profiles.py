@@ -185,10 +185,10 @@ def cast(b, v):
 
 # --- reductions --------------------------------------------------------------
 
-def reduction(b, v, axes, keepdim):
+def reduction(b, v, axes, keepdim, usual=0.35):
     for _ in range(12):
         op = choose(b, {"reduce": 1})
-        if b.chance(0.35):
+        if b.chance(usual):
             common = ("sum", "mean", "max")
             op = b.rng.choice([o for o in b.table.drawn
                                if o["name"] in common])
@@ -236,7 +236,7 @@ def rows_program(b, space, axes, outer=()):
     if outer:
         for _ in range(b.rng.randint(1, 2)):
             v = b.rng.choice(full_values(b, space)[-3:])
-            r = reduction(b, v, outer, False)
+            r = reduction(b, v, outer, False, 0.85)
             if r is not None:
                 b.store(r)
 
@@ -302,7 +302,7 @@ def draw_columns(b):
     axes = list(range(rank - 1)) if b.chance(0.7) else [0]
     for _ in range(b.rng.randint(1, 3)):
         r = reduction(b, b.rng.choice(full_values(b, space)[-3:]), axes,
-                      b.chance(0.3))
+                      b.chance(0.3), 0.6)
         if r is not None:
             r = b.add(r)
             b.store(r)

@@ -2,13 +2,17 @@
 /* random_test: programs, each with every plan that the schedulers offer, in one
  * library, run on the CPU and compared with the interpreter.
  *
- *     random_test PROGRAM.fusion... -- COMPILER [OPTION...]
+ *     random_test PROGRAM.fusion... [-- COMPILER [OPTION...]]
+ *     random_test PROGRAM.fusion... -- nvrtc [WHERE]
  *
+ * The second form runs them on the first GPU, both times in the same order.
+ * Without a compiler the programs are planned and lowered, but not run.
  * A program is a file with one fusion, of a name of its own, and lines
  * `# EXEC: M=3 N=17`, as in tests/exec. One line of JSON a program on standard
  * output, at its end; messages on standard error after a line `== PROGRAM`. */
 #include "support/base.h"
 
+#include "random_gpu.h"
 #include "tests/exec/exec.h"
 
 #include "codegen/codegen.h"
@@ -244,25 +248,29 @@ static bool
 run_all(struct program *p, int n, const char *const *compiler)
 {
     struct arena *a = arena_new();
-    const char *text = text_of(a, p, n);
+    const char *text = *compiler ? text_of(a, p, n) : NULL;
+    bool gpu = text && !strcmp(*compiler, "nvrtc"), ok = true;
     struct emulation emu;
-    bool ok = true;
 
     fprintf(stderr, "== all\n");
-    if (text && !exec_build(a, compiler, text, &emu)) {
+    if (text && !(gpu ? gpu_build(a, compiler[1], text, &emu)
+                      : exec_build(a, compiler, text, &emu))) {
         fprintf(stderr, "the text does not compile\n");
         return false;
     }
-    for (int i = 0; i < n; i++) {
+    /* What went wrong on a GPU may have harmed it for the programs after. */
+    for (int i = 0; i < n && (ok || !gpu); i++) {
         fprintf(stderr, "== %s\n", p[i].path);
-        for (uint32_t k = 0; p[i].low && k < p[i].n_lines; k++)
+        for (uint32_t k = 0; text && p[i].low && k < p[i].n_lines; k++)
             if (!strcmp(p[i].status, "ok"))
                 run_sizes(&p[i], &p[i].lines[k], &emu);
         ok &= !strcmp(p[i].status, "ok");
         print_program(&p[i]);
         arena_free(p[i].arena);
     }
-    if (text)
+    if (gpu)
+        gpu_close();
+    else if (text)
         emulation_close(&emu);
     arena_free(a);
     return ok;
@@ -271,23 +279,25 @@ run_all(struct program *p, int n, const char *const *compiler)
 int
 main(int argc, char **argv)
 {
+    const char *const *compiler = (const char *const *)argv;
     struct program *all;
     int split = 1;
     bool ok;
 
     while (split < argc && strcmp(argv[split], "--") != 0)
         split++;
-    if (split + 1 >= argc || split == 1) {
-        fprintf(stderr, "usage: random_test PROGRAM.fusion... -- COMPILER "
-                        "[OPTION...]\n");
+    if (split == 1) {
+        fprintf(stderr, "usage: random_test PROGRAM.fusion... [-- COMPILER "
+                        "[OPTION...]]\n");
         return EXIT_USAGE;
     }
+    compiler += MIN(split + 1, argc);
     all = calloc((size_t)split, sizeof(*all));
     if (!all)
         return EXIT_ENVIRONMENT;
     for (int i = 1; i < split; i++)
         open_program(&all[i - 1], argv[i]);
-    ok = run_all(all, split - 1, (const char *const *)argv + split + 1);
+    ok = run_all(all, split - 1, compiler);
     free(all);
     return ok ? EXIT_OK : EXIT_INPUT;
 }

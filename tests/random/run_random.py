@@ -5,9 +5,10 @@ on the CPU, against the interpreter.
 
     run_random.py --table OP_TABLE --test RANDOM_TEST [--seed S] [--first I]
                   [--count N] [--jobs N] [--cache DIR] [--keep DIR]
-                  [--replay DIR] -- COMPILER [OPTION...]
+                  [--replay DIR] [-- COMPILER [OPTION...]]
 
-Programs are built several to a library. What a group of programs gave is
+Without a compiler the programs are planned, but not run. Programs are built
+several to a library. What a group of programs gave is
 remembered in the cache, by the content of all that decides it. Programs that
 go wrong are written to the --keep folder with what was said. --replay runs the
 programs of a folder first. The last lines are tables: programs by scheduler,
@@ -131,11 +132,28 @@ def scheduler_rows(records):
             for name, n in taken.most_common()]
 
 
+def general(reason):
+    return re.sub(r"^result '\w+'", "a result", reason)
+
+
 def refusal_rows(records):
     why = collections.Counter()
     for r in records:
         for name, reason in r.get("refusals", {}).items():
-            why[f"{name}: {reason}"] += 1
+            why[f"{name}: {general(reason)}"] += 1
+    return [(name, n, "") for name, n in why.most_common()]
+
+
+def fallback_rows(records):
+    """Why a program has no other strategy: what all said but that something, or
+    nothing, is reduced."""
+    why = collections.Counter()
+    for r in records:
+        if list(r.get("variants", {})) != ["fallback"]:
+            continue
+        reasons = {general(x) for x in r["refusals"].values()
+                   if not x.startswith(("something is", "nothing is"))}
+        why[" / ".join(sorted(reasons)) or "no feasible candidate"] += 1
     return [(name, n, "") for name, n in why.most_common()]
 
 
@@ -162,6 +180,7 @@ def report(args, records, builders):
         table("operations drawn", coverage_rows(args.rows, builders))
     table("programs by scheduler", scheduler_rows(records))
     table("refusals", refusal_rows(records))
+    table("fallback alone", fallback_rows(records))
     print(f"\nprograms: {len(records)}, compiled {compiled} "
           f"({100 * compiled / total:.1f} %), with a strategy other than "
           f"fallback {other} ({100 * other / total:.1f} %)")
@@ -240,8 +259,6 @@ def parse_arguments():
     ap.add_argument("--coverage", action="store_true")
     args = ap.parse_args(own)
     args.compiler = compiler
-    if not compiler:
-        ap.error("no compiler after --")
     return args
 
 
