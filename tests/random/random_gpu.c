@@ -58,9 +58,8 @@ last_report(void)
 }
 
 static const struct fu_emu_report *
-no_suspect(unsigned index)
+no_suspect(void)
 {
-    (void)index;
     return NULL;
 }
 

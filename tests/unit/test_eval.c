@@ -510,6 +510,25 @@ test_undecided(void **state)
     assert_true(got.f[2] == (double)INFINITY && got.err[2] == 0);
 }
 
+/* What the larger of two values is within has no jumps, in f64 neither, where
+ * the ends of a bound are rounded themselves. */
+static void
+test_continuous(void **state)
+{
+    struct fixture *f = *state;
+    const int64_t *n = SHAPE(100);
+    struct tensor x = normal(f, DT_F64, n, 5);
+    struct node exp = shaped(f, OP_EXP, DT_F64, n);
+    node_id in = input(f, "x", DT_F64, n), e;
+    struct eval_values got;
+
+    e = with_args(f, exp, 1, in, 0);
+    result(f, "v", DT_F64, binary(f, OP_MAXIMUM, DT_F64, n, e, in));
+    got = eval_result(run(f, 1, 1, &x), 0, NULL, 0);
+    for (int i = 0; i < 100; i++)
+        assert_true(got.err[i] > 0 && got.err[i] < 1e-12);
+}
+
 static void
 test_rows(void **state)
 {
@@ -604,6 +623,7 @@ main(void)
         T(test_joins),
         T(test_cast_bounds),
         T(test_undecided),
+        T(test_continuous),
         T(test_rows),
         T(test_rounding),
         T(test_inputs),
