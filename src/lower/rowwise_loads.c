@@ -92,11 +92,23 @@ zero_vectors(struct rw *w, struct kbuild *b, const struct kexpr *array,
         ke_call(w->a, "fu_vzero", arena_printf(w->a, "%s, %d", t, w->vec), 0));
 }
 
+/* Where there may be no rows, a tensor whose row dimensions have stride 0 may
+ * have no elements. */
+static bool
+may_be_empty(const struct rw *w, node_id n)
+{
+    const struct access *acc = access_of(w, n);
+    int64_t rows;
+
+    return acc->param >= 0 && w->g->params[acc->param].has_strides &&
+           (!sym_lower_bound(w->g->syms, w->m, &rows) || rows < 1);
+}
+
 void
 rw_load_invariants(struct rw *w, struct kbuild *b)
 {
     struct kbuild in;
-    bool any = false;
+    bool any = false, check = false;
 
     for (node_id n = 0; n < w->g->n_nodes; n++) {
         if (!is_packed_leaf(w, n, true))
@@ -104,13 +116,16 @@ rw_load_invariants(struct rw *w, struct kbuild *b)
         if (!any)
             kb_comment(b, "Operands that are the same for every row.");
         any = true;
+        check |= may_be_empty(w, n);
         w->node[n].array = declare_vectors(w, b, "b", n);
         if (!w->exact)
             zero_vectors(w, b, w->node[n].array, n);
     }
     if (!any)
         return;
-    in = rw_vector_loop(w, b, NULL, false);
+    if (check)
+        in = kb_if(b, ke_bin(w->a, ">", w->mv, ke_int(w->a, 0)));
+    in = rw_vector_loop(w, check ? &in : b, NULL, false);
     for (node_id n = 0; n < w->g->n_nodes; n++)
         if (is_packed_leaf(w, n, true))
             load_vector(w, &in, n, w->node[n].array,
