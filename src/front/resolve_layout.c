@@ -332,13 +332,23 @@ resolve_param_layout(struct resolver *r, const struct ast_param *p,
 
 /* --- outputs without overlap --------------------------------------------- */
 
+static double
+large(void *data, const char *name)
+{
+    (void)data;
+    (void)name;
+    return 1024;
+}
+
 /* True when dimension a is outside dimension b: by constant strides, by what
- * can be proved of the difference, or else by their order in the file. */
+ * can be proved of the difference, by their size when all symbols are large, or
+ * else by their order in the file. */
 static bool
 is_outer(struct resolver *r, const struct layout *l, int a, int b)
 {
     const struct sym *d = sym_sub(r->b.syms, l->strides[a], l->strides[b]);
     int64_t k, ka, kb;
+    double sa, sb;
     bool ca = sym_is_int(l->strides[a], &ka),
          cb = sym_is_int(l->strides[b], &kb);
 
@@ -350,7 +360,9 @@ is_outer(struct resolver *r, const struct layout *l, int a, int b)
         return true;
     if (d && sym_upper_bound(r->b.syms, d, &k) && k < 0)
         return false;
-    return a < b;
+    sa = sym_estimate(l->strides[a], large, NULL);
+    sb = sym_estimate(l->strides[b], large, NULL);
+    return sa != sb ? sa > sb : a < b;
 }
 
 /* Dimensions from the innermost out. */

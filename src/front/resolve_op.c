@@ -109,7 +109,7 @@ call_axes(struct call *c, uint32_t arg, const struct shape *s, int rank,
 {
     const struct value *v = &c->a.v[arg], *items = v;
     uint32_t n = 1;
-    int axis;
+    int axis = 0;
 
     *ret = (struct axes){0};
     if (v->kind == V_LIST) {
