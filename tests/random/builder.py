@@ -372,7 +372,7 @@ class Builder:
         layout, inplace = self.layout(v.dims, dtype, output=True), ""
         for x, (dims, t, how) in self.inputs.items():
             if (dims == v.dims and t == dtype and "strides" not in how
-                    and dims and self.chance(0.12)):
+                    and dims and self.chance(0.3)):
                 inplace, layout = f" = inplace({x})", how
                 del self.inputs[x]
                 break
