@@ -82,6 +82,22 @@ fold_slices(struct rw *w, struct kbuild *b, node_id n)
     w->node[n].row = w->node[n].elem = w->node[n].acc;
 }
 
+/* Operands along the columns may begin elsewhere than their tensors. */
+static void
+place_operands(struct rw *w)
+{
+    for (node_id n = 0; n < w->g->n_nodes; n++) {
+        const struct access *acc;
+        int64_t base;
+
+        if (!w->node[n].need || !w->f->node[n].is_leaf || !rw_has_column(w, n))
+            continue;
+        acc = &w->f->accesses[w->f->node[n].access];
+        if (!sym_is_int(acc->base, &base) || base != 0)
+            w->node[n].offset = lower_sym(w->ctx, &w->lk, acc->base);
+    }
+}
+
 static void
 mark_finish(struct rw *w)
 {
@@ -97,6 +113,7 @@ mark_finish(struct rw *w)
         if (!w->result[i].in_row_kernel)
             w->node[facts_value(w->f, w->g->results[i].node)].need = true;
     rw_mark_args(w, 0);
+    place_operands(w);
 }
 
 /* Sums count as values of the column here; they are set already. */
