@@ -8,6 +8,7 @@
 
 #include "driver/pipeline.h"
 
+#include "sched/plan_guard.h"
 #include "support/arena.h"
 #include "support/buf.h"
 #include "support/diag.h"
@@ -34,44 +35,6 @@ find_plan(struct pipeline *p, const char *name, const char *text, size_t len)
     return source_new(p->arena, name, text, len);
 }
 
-/* --- guards -------------------------------------------------------------- */
-
-/* The condition at *AT of a conjunction; *AT moves past it. */
-static const char *
-next_condition(struct arena *a, const char **at)
-{
-    const char *end = strstr(*at, " && ");
-    size_t n = end ? (size_t)(end - *at) : strlen(*at);
-    const char *condition = arena_strndup(a, *at, n);
-
-    *at += end ? n + 4 : n;
-    return condition;
-}
-
-static bool
-has_condition(struct arena *a, const char *guard, const char *condition)
-{
-    while (*guard) {
-        if (strcmp(next_condition(a, &guard), condition) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* GUARD with the conditions of REQUIRED that it lacks. */
-static const char *
-add_conditions(struct arena *a, const char *guard, const char *required)
-{
-    while (*required) {
-        const char *condition = next_condition(a, &required);
-
-        if (!has_condition(a, guard, condition))
-            guard = *guard ? arena_printf(a, "%s && %s", guard, condition)
-                           : condition;
-    }
-    return guard;
-}
-
 /* --- checking ------------------------------------------------------------ */
 
 static bool
@@ -88,8 +51,8 @@ check_kernel(struct pipeline *p, const struct unit *u, uint32_t v, uint32_t k)
         return false;
     }
     plan->guard =
-        add_conditions(p->arena, plan->guard ? plan->guard : "",
-                       plan_required_guard(p->arena, u->facts, kernel));
+        plan_guard_join(p->arena, plan->guard ? plan->guard : "",
+                        plan_required_guard(p->arena, u->facts, kernel));
     return true;
 }
 

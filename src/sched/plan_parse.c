@@ -6,6 +6,7 @@
 
 #include "sched/plan.h"
 
+#include "sched/plan_guard.h"
 #include "sched/plan_impl.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -255,13 +256,20 @@ read_kernel(struct reader *r, const struct graph *g, struct kernel_plan *k)
 }
 
 static bool
-read_guard(struct reader *r, const char **ret)
+read_guard(struct reader *r, const struct graph *g, const char **ret)
 {
     size_t n = r->word ? strlen(r->word) : 0;
+    const char *why;
 
     if (n < 2 || r->word[0] != '"' || r->word[n - 1] != '"')
         return fail_syntax(r, "a guard in quotes");
     *ret = arena_strndup(r->arena, r->word + 1, n - 2);
+    why = plan_guard_wrong(g, *ret);
+    if (why) {
+        diag_report(r->d, DIAG_PLAN_GUARD, r->span, *ret, why);
+        r->failed = true;
+        return false;
+    }
     next(r);
     return true;
 }
@@ -272,7 +280,7 @@ read_variant(struct reader *r, const struct graph *g, struct variant_plan *v)
     VEC(struct kernel_plan) kernels = {0};
 
     v->guard = "";
-    if (accept(r, "when") && !read_guard(r, &v->guard))
+    if (accept(r, "when") && !read_guard(r, g, &v->guard))
         return false;
     if (!expect(r, "{"))
         return false;

@@ -5,9 +5,9 @@
 #include "exec.h"
 
 #include "ir/check.h"
-#include "launch/expr.h"
 #include "support/arena.h"
 #include "support/buf.h"
+#include "support/expr.h"
 
 #include <stdio.h>
 #include <stdlib.h>

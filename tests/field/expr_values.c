@@ -6,7 +6,7 @@
  * an index, as in x.shape[0]. */
 #include "support/base.h"
 
-#include "tools/launch/expr.h"
+#include "support/expr.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* The manifest's expressions: values, precedence, and everything refused. */
 #include "support/base.h"
 
-#include "tools/launch/expr.h"
+#include "support/expr.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,8 +5,8 @@
 #ifndef FUSEC_TOOLS_LAUNCH_MANIFEST_H
 #define FUSEC_TOOLS_LAUNCH_MANIFEST_H
 
+#include "support/expr.h"
 #include "tools/fusec_launch.h"
-#include "tools/launch/expr.h"
 
 enum {
     M_MAX_RANK = 8,

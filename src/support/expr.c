@@ -4,7 +4,7 @@
  * out of stack on a hostile manifest. */
 #include "support/base.h"
 
-#include "tools/launch/expr.h"
+#include "support/expr.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expr: the manifest's expressions over i64, compiled once into a list of steps
  * for a stack machine and evaluated without allocation. */
-#ifndef FUSEC_TOOLS_LAUNCH_EXPR_H
-#define FUSEC_TOOLS_LAUNCH_EXPR_H
+#ifndef FUSEC_SUPPORT_EXPR_H
+#define FUSEC_SUPPORT_EXPR_H
 
 #include "support/base.h"
 
