@@ -7,8 +7,8 @@
 
 #include "support/buf.h"
 
-/* Blanks and `#` take a backslash, the backslashes before a blank are doubled,
- * `$` is doubled. */
+/* Blanks, `#` and `:` take a backslash, the backslashes before a blank are
+ * doubled, `$` is doubled. */
 static void
 put_name(struct buf *b, const char *name)
 {
@@ -19,7 +19,7 @@ put_name(struct buf *b, const char *name)
             for (size_t i = 0; i < slashes; i++)
                 buf_putc(b, '\\');
             buf_putc(b, '\\');
-        } else if (*p == '#') {
+        } else if (*p == '#' || *p == ':') {
             buf_putc(b, '\\');
         } else if (*p == '$') {
             buf_putc(b, '$');

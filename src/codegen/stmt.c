@@ -20,12 +20,12 @@ void
 cuda_comment_text(struct buf *b, const char *s)
 {
     for (; *s; s++) {
-        bool plain = *s >= ' ' && *s <= '~' && *s != '\\';
+        bool plain = *s >= ' ' && *s <= '~' && *s != '\\' && *s != '?';
 
         if (s[0] == '*' && s[1] == '/')
             buf_puts(b, "* ");
         else
-            buf_putc(b, plain ? *s : '?');
+            buf_putc(b, plain ? *s : '.');
     }
 }
 

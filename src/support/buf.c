@@ -91,7 +91,7 @@ json_code(struct buf *b, uint32_t code, const char *s, size_t n)
 
     if (code < 0x80 && at)
         buf_printf(b, "\\%c", letters[at - names]);
-    else if (code < 0x20 || code == 0x7F)
+    else if (utf8_is_control(code) && code <= 0xFFFF)
         buf_printf(b, "\\u%04x", (unsigned)code);
     else
         buf_write(b, s, n);

@@ -53,18 +53,6 @@ set_color(struct buf *b, const struct diag_style *style, const char *code)
         buf_printf(b, "\033[%sm", code);
 }
 
-/* Control characters of a name or message, escaped. */
-static void
-put_escaped(struct buf *b, const char *s)
-{
-    struct glyph g;
-
-    for (size_t i = 0, n = strlen(s); i < n;) {
-        i += source_glyph(s + i, n - i, &g);
-        buf_puts(b, g.text);
-    }
-}
-
 static void
 print_place(struct buf *b, struct span where, const struct diag_style *style)
 {
@@ -73,7 +61,7 @@ print_place(struct buf *b, struct span where, const struct diag_style *style)
     set_color(b, style, "1");
     if (where.src) {
         p = source_position(where.src, where.begin);
-        put_escaped(b, where.src->name);
+        source_show(b, where.src->name);
         buf_printf(b, ":%u:%u: ", p.line, p.column);
     } else {
         buf_printf(b, "%s: ", style->tool ? style->tool : "fusec");
@@ -89,7 +77,7 @@ print_head(struct buf *b, const struct message *m,
     set_color(b, style, severity_color[m->severity]);
     buf_printf(b, "%s: ", severity_name[m->severity]);
     set_color(b, style, "0");
-    put_escaped(b, m->text);
+    source_show(b, m->text);
     buf_printf(b, " [%s]\n", diag_info[m->id].id);
 }
 
@@ -237,7 +225,7 @@ print_remark(struct buf *b, const struct remark *r,
     set_color(b, style, "36");
     buf_puts(b, r->is_help ? "help: " : "note: ");
     set_color(b, style, "0");
-    put_escaped(b, r->text);
+    source_show(b, r->text);
     buf_putc(b, '\n');
 }
 

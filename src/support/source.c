@@ -9,6 +9,7 @@
 #include "support/source.h"
 
 #include "support/arena.h"
+#include "support/buf.h"
 #include "support/utf8.h"
 #include "support/vec.h"
 
@@ -105,6 +106,17 @@ source_glyph(const char *s, size_t n, struct glyph *ret)
         ret->cells = utf8_width(code);
     }
     return len;
+}
+
+void
+source_show(struct buf *b, const char *s)
+{
+    struct glyph g;
+
+    for (size_t i = 0, n = strlen(s); i < n;) {
+        i += source_glyph(s + i, n - i, &g);
+        buf_puts(b, g.text);
+    }
 }
 
 uint32_t

@@ -6,6 +6,7 @@
 #include "support/base.h"
 
 struct arena;
+struct buf;
 
 struct source {
     const char *name; /* as the user wrote it, for messages */
@@ -42,6 +43,8 @@ struct glyph {
 };
 /* Takes one character of the N >= 1 bytes at S; returns its length. */
 size_t source_glyph(const char *s, size_t n, struct glyph *ret);
+/* A text from outside as it may reach a terminal: glyph by glyph. */
+void source_show(struct buf *b, const char *s);
 struct span span_join(struct span a, struct span b);
 
 #endif

@@ -55,6 +55,7 @@ struct fu_emu_launch_info {
     int pdl;             /* may begin before the launch before it has ended */
     unsigned sms;        /* of the device */
     unsigned blocks_per_sm; /* of this kernel that fit; 0: not known */
+    unsigned n_args; /* that the caller passes; 0: not known */
 };
 
 enum fu_emu_role {

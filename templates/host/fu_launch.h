@@ -34,20 +34,28 @@ fu_emu_apply_all(void (*f)(A...), void **args)
     fu_emu_apply(f, args, typename fu_emu_count_to<sizeof...(A)>::numbers());
 }
 
+template <class... A>
+static unsigned
+fu_emu_arity(void (*)(A...))
+{
+    return sizeof...(A);
+}
+
 static bool
-fu_emu_register(const char *name, void (*call)(void **))
+fu_emu_register(const char *name, void (*call)(void **), unsigned n_args)
 {
     fu_emu.entries = (fu_emu_entry *)realloc(
         fu_emu.entries, (fu_emu.n_entries + 1) * sizeof(fu_emu_entry));
     if (!fu_emu.entries)
         abort();
-    fu_emu.entries[fu_emu.n_entries++] = {name, call};
+    fu_emu.entries[fu_emu.n_entries++] = {name, call, n_args};
     return true;
 }
 
 #define FU_KERNEL(symbol)                                                      \
     static const bool fu_kernel_##symbol = fu_emu_register(                    \
-        #symbol, [](void **args) { fu_emu_apply_all(symbol, args); });
+        #symbol, [](void **args) { fu_emu_apply_all(symbol, args); },          \
+        fu_emu_arity(symbol));
 
 /* --- is the launch possible ---------------------------------------------------------- */
 
@@ -222,6 +230,19 @@ fu_emu_find_entry()
     return fu_emu.entry != NULL;
 }
 
+static bool
+fu_emu_args_match()
+{
+    unsigned given = fu_emu.info.n_args, takes = fu_emu.entry->n_args;
+
+    if (given == 0 || given == takes)
+        return true;
+    fu_emu_fail(FU_EMU_UNKNOWN_KERNEL, NULL, NULL,
+                "'%s' takes %u arguments, not %u", fu_emu.info.symbol, takes,
+                given);
+    return false;
+}
+
 extern "C" int
 fu_emu_launch(const fu_emu_launch_info *info, void **args)
 {
@@ -233,7 +254,8 @@ fu_emu_launch(const fu_emu_launch_info *info, void **args)
         fu_emu.info.cluster = 1;
     fu_emu.args = args;
     fu_emu.n_threads = info->block;
-    if (!fu_emu_find_entry() || !fu_emu_launch_allowed())
+    if (!fu_emu_find_entry() || !fu_emu_args_match() ||
+        !fu_emu_launch_allowed())
         return fu_emu.report.kind;
     fu_emu_order_launches();
     fu_emu.counts.launches++;

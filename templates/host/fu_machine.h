@@ -95,6 +95,7 @@ struct fu_emu_block {
 struct fu_emu_entry {
     const char *name;
     void (*call)(void **args);
+    unsigned n_args;
 };
 
 /* A report that holds if its two lines differ: of this launch (fresh), or found

@@ -69,7 +69,9 @@ fuzz_one(struct arena *a, const char *text, size_t len)
 
             if (make_tensor(a, &n, (enum dtype)t, gap, &to) > 1 << 20)
                 continue;
-            if (npy_store(&n, &to, &why))
+            /* A type without a NumPy name is written as f32, and f8 saturates
+             * on the way back. */
+            if (npy_store(&n, &to, &why) && dtype_info[t].np[0])
                 check_round_trip(a, &to);
         }
     }

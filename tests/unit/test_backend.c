@@ -127,7 +127,7 @@ static void
 dependencies_are_escaped(void **state)
 {
     static const char *const files[] = {"a b.fusion", "lib$/x#1.fusion",
-                                        "c\\ d"};
+                                        "c\\ d:e"};
     struct depfile d = {
         .target = "out 1.ptx", .files = files, .n_files = 3, .phony = true};
     struct buf b;
@@ -136,9 +136,9 @@ dependencies_are_escaped(void **state)
     depfile_print(&b, &d);
     assert_string_equal(buf_str(&b), "out\\ 1.ptx: a\\ b.fusion \\\n"
                                      "  lib$$/x\\#1.fusion \\\n"
-                                     "  c\\\\\\ d\n"
+                                     "  c\\\\\\ d\\:e\n"
                                      "\nlib$$/x\\#1.fusion:\n"
-                                     "\nc\\\\\\ d:\n");
+                                     "\nc\\\\\\ d\\:e:\n");
     buf_init(&b, *state);
     d = (struct depfile){
         .target = "$(X) y", .verbatim = true, .files = files, .n_files = 1};

@@ -371,6 +371,22 @@ test_hostile_manifests(void **state)
         {"\"default\": 0.5", "\"default\": \"much\"", "not a number"},
         {"[32, 1, 1]", "[32, 32, 2]", "'block' is out of range"},
         {"[32, 1, 1]", "[32, 1]", "'block'"},
+        {"[32, 1, 1]", "[0, 1, 1]", "'block' is out of range"},
+        {"[32, 1, 1]", "[1, 1, 65]", "'block' is out of range"},
+        {"[32, 1, 1]", "[32.5, 1, 1]", "'block'"},
+        {"\"N % 4 == 0\"", "\"N % 4 == 9223372036854775808\"", "too large"},
+        {"\"N % 4 == 0\"",
+         "\"((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((("
+         "(1"
+         "))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))"
+         "\"",
+         "nested too deeply"},
+        {"[\"M\", \"2 * N\"]",
+         "[\"1\",\"1\",\"1\",\"1\",\"1\",\"1\",\"1\",\"1\",\"1\"]", "too many"},
+        {"\"default\": 0.5", "\"default\": 1e999", "line"},
+        {"\"name\": \"eps\"", "\"name\": \"x\"", "a second parameter 'x'"},
+        {"\"name\": \"N\"", "\"name\": \"M\"", "a second dimension 'M'"},
+        {"\"role\": \"input\"", "\"role\": \"\\u001b[31m\"", "\"?[31m\""},
         {"[2, 1, 1]", "[17, 1, 1]", "'cluster' is out of range"},
         {"\"value\": \"w1\"", "\"value\": \"w9\"", "workspace buffer"},
         {"\"tensor\", \"value\": \"x\"", "\"tensor\", \"value\": \"eps\"",
@@ -394,6 +410,82 @@ test_hostile_manifests(void **state)
         if (!strstr(why, bad[i].part))
             fail_msg("%s: \"%s\" lacks \"%s\"", bad[i].to, why, bad[i].part);
     }
+}
+
+/* Sizes that a manifest may ask for and no launch may have. */
+static void
+test_hostile_sizes(void **state)
+{
+    static const struct {
+        const char *from, *to, *part;
+    } bad[] = {
+        {"\"min(M, sms)\"", "\"2147483648\"", "grid 2147483648"},
+        {"\"min(M, sms)\"", "\"-1\"", "grid -1"},
+        {"\"min(M, sms)\"", "\"M / (M - 5)\"", "divides by zero"},
+        {"\"min(M, sms)\"", "\"4611686018427387904 * M\"", "overflows"},
+        {"[\"min(M, sms)\", \"1\"", "[\"1\", \"65536\"", "grid 65536"},
+        {"[\"N\", \"1\", \"1\"]", "[\"3\", \"1\", \"1\"]",
+         "no multiple of the cluster"},
+        {"\"dynamic_smem\": \"4 * N\"", "\"dynamic_smem\": \"-4\"",
+         "shared memory -4"},
+        {"\"dynamic_smem\": \"4 * N\"", "\"dynamic_smem\": \"1048577\"",
+         "shared memory 1048577"},
+        {"\"bytes\": \"8\"", "\"bytes\": \"-8\"", "workspace 'w1'"},
+        {"\"bytes\": \"8\"", "\"bytes\": \"9223372036854775807\"",
+         "workspace 'w1'"},
+        {"\"bytes\": \"8\"", "\"bytes\": \"1000000\"", "are needed"},
+        {"\"value\": \"M * N\"", "\"value\": \"1 % (M - 5)\"",
+         "divides by zero"},
+    };
+    struct fixture *f = *state;
+    struct manifest good = f->m;
+    char text[8192];
+
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        const char *at = strstr(head, bad[i].from);
+
+        assert_non_null(at);
+        snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - head), head,
+                 bad[i].to, at + strlen(bad[i].from));
+        if (!manifest_parse(text, strlen(text), &f->m, f->text,
+                            sizeof(f->text)))
+            fail_msg("%s: %s", bad[i].to, f->text);
+        f->match.f = &f->m.fusions[0];
+        assert_int_equal(bind(f), FUSEC_OK);
+        if (launch(f, 2, f->memory + 8192, 4096) != FUSEC_MISMATCH ||
+            !strstr(f->text, bad[i].part))
+            fail_msg("%s: \"%s\"", bad[i].to, f->text);
+        manifest_free(&f->m);
+    }
+    f->m = good;
+}
+
+/* A kernel that takes more arguments than its manifest says reads zeros, not
+ * what lies behind the list. */
+static int
+read_all(void *data, const struct call *c, void *stream,
+         const struct message *msg)
+{
+    struct log *l = data;
+    int64_t last;
+
+    (void)stream;
+    (void)msg;
+    memcpy(&last, c->args[M_MAX_ARGS - 1], sizeof(last));
+    l->i64 = last;
+    return FUSEC_OK;
+}
+
+static void
+test_missing_arguments(void **state)
+{
+    struct fixture *f = *state;
+
+    f->log.i64 = 1;
+    f->b.launch = read_all;
+    assert_int_equal(bind(f), FUSEC_OK);
+    assert_int_equal(launch(f, 2, f->memory + 8192, 4096), FUSEC_OK);
+    assert_int_equal(f->log.i64, 0);
 }
 
 /* Every prefix is refused, and none reads beyond its end. */
@@ -420,11 +512,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_launches),      T(test_clears_counters_only),
-        T(test_scalar_given),  T(test_empty_grid_is_skipped),
-        T(test_mismatches),    T(test_ignored_strides),
-        T(test_overlaps),      T(test_hostile_manifests),
-        T(test_cut_manifests),
+        T(test_launches),          T(test_clears_counters_only),
+        T(test_scalar_given),      T(test_empty_grid_is_skipped),
+        T(test_mismatches),        T(test_ignored_strides),
+        T(test_overlaps),          T(test_hostile_manifests),
+        T(test_cut_manifests),     T(test_hostile_sizes),
+        T(test_missing_arguments),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,14 +128,15 @@ doubles_print_shortest(void **state)
 static void
 json_strings_are_escaped(void **state)
 {
-    static const char text[] = "a\"\\\n\x01\x7f\xc3\xa9\xff\xed\xa0\x80.";
+    static const char text[] =
+        "a\"\\\n\x01\x7f\xc3\xa9\xff\xed\xa0\x80.\xe2\x80\xae";
     struct buf b;
 
     buf_init(&b, *state);
     buf_json_string(&b, text, sizeof(text)); /* with its NUL */
     assert_string_equal(buf_str(&b),
                         "\"a\\\"\\\\\\n\\u0001\\u007f\xc3\xa9\\ufffd"
-                        "\\ufffd\\ufffd\\ufffd.\\u0000\"");
+                        "\\ufffd\\ufffd\\ufffd.\\u202e\\u0000\"");
 }
 
 static void

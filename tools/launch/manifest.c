@@ -5,6 +5,8 @@
 
 #include "tools/launch/manifest.h"
 
+#include "tools/launch/match.h"
+
 #include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
@@ -35,6 +37,7 @@ fail(struct reader *r, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(r->message + n, r->size - (size_t)n, fmt, ap);
     va_end(ap);
+    message_clean(r->message, false);
     return false;
 }
 
@@ -507,6 +510,7 @@ read_launch(struct reader *r, const json_t *o, struct m_launch *l)
         return fail(r, "too many launches");
     l->kernel = r->m->n_kernels++;
     return read_triple(r, o, "block", 1024, l->block) &&
+           (l->block[2] <= 64 || fail(r, "'block' is out of range")) &&
            read_triple(r, o, "cluster", 16, l->cluster) &&
            get_expr(r, o, "dynamic_smem", &l->dynamic_smem) &&
            get_bool(r, o, "cooperative", &l->cooperative) &&
@@ -592,7 +596,15 @@ make_list(struct reader *r, const json_t *o, const struct list *l, void *ret,
 static bool
 element_param_head(struct reader *r, const json_t *o, void *p)
 {
-    return read_param_head(r, o, p);
+    const struct m_param *new = p;
+
+    if (!read_param_head(r, o, p))
+        return false;
+    for (const struct m_param *q = r->f->params; q < new; q++) {
+        if (strcmp(q->pub.name, new->pub.name) == 0)
+            return fail(r, "a second parameter '%s'", new->pub.name);
+    }
+    return true;
 }
 
 static bool
@@ -604,7 +616,15 @@ element_param_layout(struct reader *r, const json_t *o, void *p)
 static bool
 element_dim_name(struct reader *r, const json_t *o, void *p)
 {
-    return get_name(r, o, "name", &((struct m_dim *)p)->name);
+    struct m_dim *new = p;
+
+    if (!get_name(r, o, "name", &new->name))
+        return false;
+    for (const struct m_dim *d = r->f->dims; d < new; d++) {
+        if (strcmp(d->name, new->name) == 0)
+            return fail(r, "a second dimension '%s'", new->name);
+    }
+    return true;
 }
 
 static bool

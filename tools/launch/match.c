@@ -7,6 +7,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+void
+message_clean(char *text, bool lines)
+{
+    for (; *text; text++) {
+        if (lines && *text == '\n')
+            continue;
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+    }
+}
+
 int
 message_set(const struct message *m, int status, const char *fmt, ...)
 {
@@ -17,6 +28,7 @@ message_set(const struct message *m, int status, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(m->text, m->size, fmt, ap);
     va_end(ap);
+    message_clean(m->text, true);
     return status;
 }
 
@@ -391,6 +403,11 @@ size_call(const struct match *m, const struct m_launch *l, struct call *ret,
             return message_set(msg, FUSEC_MISMATCH,
                                "'%s': grid %s = %" PRId64 " is out of range",
                                l->symbol, l->grid[i].text, v);
+        if (v % l->cluster[i] != 0)
+            return message_set(msg, FUSEC_MISMATCH,
+                               "'%s': grid %s = %" PRId64
+                               " is no multiple of the cluster",
+                               l->symbol, l->grid[i].text, v);
         ret->grid[i] = (unsigned)v;
         *skip |= v == 0;
     }
@@ -531,6 +548,7 @@ struct frame {
     size_t offsets[M_MAX_WORKSPACE];
     int64_t values[M_MAX_ARGS];
     void *pointers[M_MAX_ARGS];
+    int64_t zero;
 };
 
 static int64_t
@@ -552,6 +570,10 @@ static int
 fill_args(const struct match *m, const struct m_launch *l, struct frame *f,
           const struct message *msg)
 {
+    /* A kernel that takes more than the manifest says finds zeros. */
+    for (uint32_t i = l->n_args; i < M_MAX_ARGS; i++)
+        f->pointers[i] = &f->zero;
+    f->zero = 0;
     for (uint32_t i = 0; i < l->n_args; i++) {
         const struct m_arg *a = &l->args[i];
         int64_t *v = &f->values[i];

@@ -11,7 +11,10 @@ struct message {
     char *text;
     size_t size;
 };
-/* Writes the text and returns the status. */
+/* Control characters of what a file says, as question marks; LINES: but for
+ * line ends. */
+void message_clean(char *text, bool lines);
+/* Writes the text, cleaned, and returns the status. */
 int message_set(const struct message *m, int status, const char *fmt, ...)
     ATTR_PRINTF(3, 4);
 

@@ -36,6 +36,29 @@ param_of(const struct session *s, const char *name)
     return -1;
 }
 
+/* Shapes by the program and by the manifest, which may be of another one. */
+static bool
+same_shapes(const struct session *s, const struct eval *e, struct buf *why)
+{
+    for (uint32_t r = 0; r < s->g->n_results; r++) {
+        const char *name = s->g->results[r].name;
+        const struct tensor *t = &s->tensors[param_of(s, name)];
+        int64_t shape[MAX_RANK];
+
+        eval_result_shape(e, r, shape);
+        for (int d = 0; d < t->rank; d++) {
+            if (shape[d] == t->shape[d])
+                continue;
+            buf_printf(why,
+                       "the program inside the manifest gives '%s' another "
+                       "shape",
+                       name);
+            return false;
+        }
+    }
+    return true;
+}
+
 struct eval *
 reference_run(struct session *s, struct arena *a, struct buf *why)
 {
@@ -56,7 +79,7 @@ reference_run(struct session *s, struct arena *a, struct buf *why)
         else
             eval_bind_scalar(e, i, s->tensors[p].data);
     }
-    return eval_run(e, why) ? e : NULL;
+    return eval_run(e, why) && same_shapes(s, e, why) ? e : NULL;
 }
 
 static void

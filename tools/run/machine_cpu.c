@@ -38,7 +38,8 @@ describe_call(const struct cpu *c, const struct call *call)
         .cluster = (unsigned)(l->cluster[0] * l->cluster[1] * l->cluster[2]),
         .cooperative = l->cooperative,
         .pdl = l->pdl,
-        .sms = (unsigned)c->m->backend.sms};
+        .sms = (unsigned)c->m->backend.sms,
+        .n_args = l->n_args};
 
     memcpy(r.grid, call->grid, sizeof(r.grid));
     r.blocks_per_sm = emulation_blocks_per_sm(r.block, r.smem);

@@ -5,18 +5,31 @@
 
 #include "tools/run/run.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "support/arena.h"
 #include "support/buf.h"
 #include "support/io.h"
+#include "support/source.h"
 #include "tools/launch/module.h"
 
 static int
-complain(const char *text, int status)
+complain(struct arena *a, const char *text, int status)
 {
-    fprintf(stderr, "fusec-run: %s\n", text);
+    struct buf shown;
+
+    buf_init(&shown, a);
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+
+        source_show(&shown, arena_strndup(a, text, n));
+        buf_puts(&shown, text[n] ? "\n" : "");
+        text += n + (text[n] == '\n');
+    }
+    fprintf(stderr, "fusec-run: %s\n", buf_str(&shown));
     return status;
 }
 
@@ -29,6 +42,26 @@ run_exit_status(int status)
                : EXIT_INPUT;
 }
 
+/* A file that cannot be read is missing; one that is no manifest is wrong. */
+static int
+read_manifest(const char *path, struct manifest *ret, const struct message *msg)
+{
+    char why[256];
+    size_t len;
+    char *text = module_read_file(path, &len);
+    bool ok;
+
+    if (!text) {
+        message_set(msg, 0, "cannot read '%s': %s", path, strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    ok = manifest_parse(text, len, ret, why, sizeof(why));
+    free(text);
+    if (!ok)
+        message_set(msg, 0, "'%s': %s", path, why);
+    return ok ? EXIT_OK : EXIT_INPUT;
+}
+
 static int
 run_on_machine(struct session *s)
 {
@@ -39,7 +72,7 @@ run_on_machine(struct session *s)
                                : machine_open_gpu(&m, s, &msg);
 
     if (status)
-        return complain(text, run_exit_status(status));
+        return complain(s->arena, text, run_exit_status(status));
     status = check_run(s, &m);
     if (!status && s->o->bench)
         status = bench_run(s, &m);
@@ -57,7 +90,7 @@ run(struct session *s, struct buf *why)
     if (!status && s->o->save_dir)
         status = save_outputs(s, why);
     if (why->len)
-        complain(buf_str(why), status);
+        complain(s->arena, buf_str(why), status);
     return status;
 }
 
@@ -77,7 +110,7 @@ main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     buf_init(&why, a);
     if (!options_parse(&o, a, argc, argv, &why)) {
-        complain(buf_str(&why), EXIT_USAGE);
+        complain(a, buf_str(&why), EXIT_USAGE);
         return EXIT_USAGE;
     }
     if (o.help || o.version) {
@@ -85,9 +118,9 @@ main(int argc, char **argv)
               stdout);
         return EXIT_OK;
     }
-    status = module_read(o.manifest, &manifest, &msg);
+    status = read_manifest(o.manifest, &manifest, &msg);
     if (status)
-        return complain(text, run_exit_status(status));
+        return complain(a, text, status);
     if (o.bench)
         o.check = true; /* no time of an unchecked result */
     status = run(&s, &why);

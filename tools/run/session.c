@@ -69,6 +69,59 @@ choose_fusion(struct session *s, struct buf *why)
     return EXIT_INPUT;
 }
 
+/* The parameter of the manifest that a name of the program stands for. */
+static const struct fusec_param *
+find_param(const struct session *s, const char *name)
+{
+    for (uint32_t p = 0; p < s->f->n_params; p++)
+        if (strcmp(s->f->params[p].pub.name, name) == 0)
+            return &s->f->params[p].pub;
+    return NULL;
+}
+
+static bool
+same_tensor(const struct fusec_param *q, enum fusec_role role, enum dtype t,
+            int rank)
+{
+    return q && q->role == role && q->dtype == (int)t && q->ndim == rank;
+}
+
+static bool
+same_input(const struct fusec_param *q, const struct param *p)
+{
+    if (p->kind == PARAM_TENSOR)
+        return same_tensor(q, FUSEC_INPUT, p->dtype, p->rank);
+    if (!q)
+        return p->bound;
+    return (q->role == FUSEC_SCALAR || q->role == FUSEC_DIM) &&
+           q->dtype == (int)p->dtype;
+}
+
+/* The program may be another one's: what the interpreter reads and writes must
+ * be what the manifest says. */
+static int
+same_interface(const struct session *s, struct buf *why)
+{
+    const char *other = NULL;
+
+    for (uint32_t i = 0; i < s->g->n_params; i++) {
+        const struct param *p = &s->g->params[i];
+        if (!same_input(find_param(s, p->name), p))
+            other = p->name;
+    }
+    for (uint32_t i = 0; i < s->g->n_results; i++) {
+        const struct result *r = &s->g->results[i];
+        if (!same_tensor(find_param(s, r->name), FUSEC_OUTPUT, r->dtype,
+                         r->rank))
+            other = r->name;
+    }
+    return other ? wrong(why,
+                         "the program inside the manifest has another "
+                         "'%s'",
+                         other)
+                 : EXIT_OK;
+}
+
 static int
 load_graph(struct session *s, struct buf *why)
 {
@@ -88,9 +141,10 @@ load_graph(struct session *s, struct buf *why)
     for (uint32_t i = 0; i < m->n_graphs; i++)
         if (strcmp(m->graphs[i]->name, s->f->name) == 0)
             s->g = m->graphs[i];
-    return s->g ? EXIT_OK
-                : wrong(why, "the program inside the manifest has no '%s'",
-                        s->f->name);
+    if (!s->g)
+        return wrong(why, "the program inside the manifest has no '%s'",
+                     s->f->name);
+    return same_interface(s, why);
 }
 
 /* --- Sizes ---------------------------------------------------------------- */
@@ -165,8 +219,9 @@ assigned_dims(struct session *s, bool *known, struct buf *why)
         if (!a)
             continue;
         a->used = known[i] = true;
+        errno = 0;
         s->match.dims[i] = strtoll(a->value, &end, 10);
-        if (*end || s->match.dims[i] < 0)
+        if (*end || errno || s->match.dims[i] < 0)
             return wrong(why, "--shape %s=%s is no extent", a->name, a->value);
         if (d->has_bound && s->match.dims[i] != d->bound)
             return wrong(why, "'%s' was bound to %" PRId64 " by -D", d->name,
