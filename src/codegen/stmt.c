@@ -20,7 +20,8 @@ void
 cuda_comment_text(struct buf *b, const char *s)
 {
     for (; *s; s++) {
-        bool plain = *s >= ' ' && *s <= '~' && *s != '\\' && *s != '?';
+        bool trigraph = s[0] == '?' && s[1] == '?';
+        bool plain = *s >= ' ' && *s <= '~' && *s != '\\' && !trigraph;
 
         if (s[0] == '*' && s[1] == '/')
             buf_puts(b, "* ");

@@ -109,7 +109,7 @@ takes(const struct launch *l, enum launch_arg_kind kind, const char *name)
 static const char *
 cuda_of(const struct lowered *l)
 {
-    struct codegen_options opt = {.version = "0 */ evil \\"};
+    struct codegen_options opt = {.version = "0 */ evil ?\?/ \\"};
 
     return codegen_cuda(a, &l, 1, &opt);
 }
@@ -316,6 +316,7 @@ test_text_is_safe_and_stable(void **state)
     assert_string_equal(one, two);
     assert_null(strstr(one, "*/ evil"));
     assert_null(strstr(one, "evil \\"));
+    assert_null(strstr(one, "?\?/"));
     assert_null(strstr(one, "#include <"));
     assert_non_null(strstr(one, "fu_inff()"));
     assert_non_null(strstr(one, "(-9223372036854775807ll - 1)"));
