@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 packages=(
-    build-essential bison flex libboost-context-dev libcmocka-dev
+    build-essential bison flex libcmocka-dev
     libgmp-dev libjansson-dev libmpfr-dev meson ninja-build pkg-config
     python3 python3-jsonschema python3-numpy python3-venv
 )
