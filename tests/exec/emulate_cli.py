@@ -109,9 +109,29 @@ def cache(b):
     b.expect("a cache that is no folder is none", status == 0, out, err)
 
 
-def options(b):
-    b.expect("--sms", b.run("--sms", "7")[0] == 0)
+def launched(out):
+    """(launches, blocks)"""
+    return tuple(map(int, re.search(r"(\d+) launches, (\d+) blocks",
+                                    out).groups()))
+
+
+def sms(b):
+    """A grid of one block more for each SM: they find no row left."""
+    path = b.cu[:-2] + "json"
+    with open(path, encoding="utf-8") as f:
+        manifest = f.read()
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(manifest.replace('"(M + 7) / 8"', '"(M + 7) / 8 + sms"'))
+    status, out, err = b.run("--sms", "7")
+    b.expect("--sms 7 decides the grid",
+             status == 0 and launched(out) == (2, 2 * 8), out, err)
+    status, out, err = b.run("--check")
+    b.expect("without it there are two devices",
+             status == 0 and "\n 5 SMs:\n" in out and
+             launched(out) == (4, 3 * 3 + 6), out, err)
     b.expect("--sms 0 is refused", b.run("--sms", "0")[0] == 2)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(manifest)
 
 
 def reports(b):
@@ -138,7 +158,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         b = Bench(args, cxx, folder)
         cache(b)
-        options(b)
+        sms(b)
         reports(b)
     return 1 if b.failed else 0
 
