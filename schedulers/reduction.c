@@ -5,7 +5,8 @@
  * else in chunks. Column sums cut the columns into tiles and the rows into
  * blocks: a thread keeps the sums of its columns in registers, its block folds
  * the row groups, and a second kernel folds the blocks' partial rows in fixed
- * order. Several rows a step keep enough loads in flight. */
+ * order. Several rows a step keep enough loads in flight. Where there are few
+ * rows a thread takes all of them, and there is nothing to fold. */
 #include "support/base.h"
 
 #include "schedulers/rowwise.h"
@@ -13,7 +14,13 @@
 #include "schedulers/strategies.h"
 #include "support/arena.h"
 
-enum { THREADS = 256, WARP = 32, MIN_PARTIALS = 16, MAX_PARTIALS = 4096 };
+enum {
+    THREADS = 256,
+    WARP = 32,
+    MIN_PARTIALS = 16,
+    MAX_PARTIALS = 4096,
+    FEW_ROWS = 64
+};
 
 static const char *
 refuse(const struct problem *p)
@@ -71,11 +78,38 @@ add_columns(const struct problem *p, const struct slot_shape *s, int steps,
     c->summary = arena_printf(p->arena, "column tiles, %d rows a step", steps);
 }
 
+/* A thread's loop over all rows, a tile of columns a block. */
+static void
+add_short_columns(const struct problem *p, const struct slot_shape *s,
+                  int threads, int steps, candidate_vec *out)
+{
+    struct row_geometry g = {.threads = threads,
+                             .threads_per_row = threads,
+                             .vector = s->vector,
+                             .vectors = 1,
+                             .steps = steps,
+                             .blocks_per_sm = 2,
+                             .grid_rows = 1,
+                             .persistent = true,
+                             .tiles = true};
+    struct candidate *c = candidate_add(p, out, SCHED_REDUCTION, "");
+
+    row_set(c->plan.kernels, &g, ANY_EXTENT);
+    row_keep(p, c, KEEP_LEAVES, true);
+    c->summary = arena_printf(p->arena, "all rows a thread, %d a step", steps);
+}
+
 static void
 propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
 {
     if (p->f->kind == GK_INNER) {
         row_propose_inner(p, s, out);
+        return;
+    }
+    if (p->m_static && p->m <= FEW_ROWS) {
+        for (int steps = 1; steps <= 8; steps *= 2)
+            for (int threads = WARP; threads <= THREADS; threads *= 2)
+                add_short_columns(p, s, threads, steps, out);
         return;
     }
     for (int steps = 1; steps <= 8; steps *= 2)

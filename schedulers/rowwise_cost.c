@@ -87,9 +87,13 @@ bad_shape(const struct problem *p, const struct kernel_plan *k,
         return "looped and column_tiles exclude each other";
     if (outer && (!s->persistent || k->key[PK_GRID_ROWS] < 1))
         return "column sums need a persistent grid with grid_rows";
-    if (outer && k->key[PK_FINISH] != FINISH_KERNEL &&
+    if (outer && k->key[PK_FINISH] == FINISH_NONE &&
+        (k->key[PK_GRID_ROWS] != 1 || s->groups != 1))
+        return "finish none needs grid_rows 1 and one row group";
+    if (outer && k->key[PK_FINISH] != FINISH_NONE &&
+        k->key[PK_FINISH] != FINISH_KERNEL &&
         k->key[PK_FINISH] != FINISH_PDL_KERNEL)
-        return "column sums need finish kernel or pdl_kernel";
+        return "column sums need finish none, kernel or pdl_kernel";
     if (!outer && k->key[PK_FINISH] != FINISH_NONE)
         return "there are no column sums to finish";
     if (k->key[PK_FINISH] == FINISH_PDL_KERNEL && !p->dev->has_pdl)

@@ -445,6 +445,10 @@ emit_body(struct rw *w, struct kbuild *b, uint32_t variant)
     emit_row_loop(w, b);
     if (!rw_outer_count(w))
         return;
+    if (w->kp->key[PK_FINISH] == FINISH_NONE) {
+        rw_finish_here(w, b);
+        return;
+    }
     if (w->kp->key[PK_FINISH] == FINISH_PDL_KERNEL)
         kb_eval(b, call0(w, "fu_pdl_launch"));
     rw_outer_flush(w, b, variant);
@@ -473,6 +477,8 @@ set_grid(struct rw *w)
 static bool
 needs_finish(const struct rw *w)
 {
+    if (rw_outer_count(w) && w->kp->key[PK_FINISH] == FINISH_NONE)
+        return false;
     for (uint32_t i = 0; i < w->g->n_results; i++)
         if (!w->result[i].in_row_kernel)
             return true;

@@ -122,6 +122,8 @@ uint32_t rw_outer_count(const struct rw *w);
 int64_t rw_smem_bytes(const struct rw *w);
 
 /* --- rowwise_finish.c --- */
+/* In the row kernel itself. */
+void rw_finish_here(struct rw *w, struct kbuild *b);
 void rw_finish_kernel(struct rw *w, uint32_t variant,
                       struct lowered_variant *out);
 

@@ -4,7 +4,10 @@
  * A block owns 32 columns; its warps share the partial rows between them, each
  * adding every 16th row, and one warp adds the 16 results in order. The same
  * threads then compute whatever follows the sums (a division, a cast, other
- * operands along the columns) and store it. The order is fixed by the plan. */
+ * operands along the columns) and store it. The order is fixed by the plan.
+ *
+ * Where each thread has seen all rows of its columns (finish none) there is no
+ * second kernel: the row kernel ends with what follows the sums. */
 
 #include "support/base.h"
 
@@ -217,4 +220,50 @@ rw_finish_kernel(struct rw *w, uint32_t variant, struct lowered_variant *out)
     w->lk.launch.pdl =
         w->kp->key[PK_FINISH] == FINISH_PDL_KERNEL && rw_outer_count(w) > 0;
     lower_kernel_end(w->ctx, &w->lk, out);
+}
+
+/* At element e of vector v of this thread; scalar code from here on. */
+static void
+finish_column(struct rw *w, struct kbuild *b, const struct kexpr *element)
+{
+    struct kbuild in = *b;
+
+    w->col = kb_let(&in, "fu_i64", "k", element);
+    for (node_id n = 0; n < w->g->n_nodes; n++) {
+        const struct kexpr *at = w->v;
+
+        if (!is_live_outer(w, n))
+            continue;
+        if (w->e)
+            at = ke_bin(w->a, "+",
+                        ke_bin(w->a, "*", w->v, ke_int(w->a, w->vec)), w->e);
+        w->node[n].row = w->node[n].elem = ke_elem(w->a, w->node[n].acc, at);
+    }
+    w->e = NULL;
+    emit_values(w, &in);
+    for (uint32_t i = 0; i < w->g->n_results; i++)
+        if (!w->result[i].in_row_kernel)
+            store_finished(w, &in, i);
+}
+
+void
+rw_finish_here(struct rw *w, struct kbuild *b)
+{
+    struct arena *a = w->a;
+    struct rw saved = *w;
+    struct kbuild in;
+
+    kb_comment(b, "All rows were seen here: what follows their sums.");
+    w->steps = 1;
+    w->active = NULL;
+    memset(w->axis, 0, sizeof(w->axis));
+    mark_finish(w);
+    in = rw_vector_loop(w, b, NULL, false);
+    if (w->vec > 1) {
+        in = kb_unroll(&in, "e", ke_int(a, 0), ke_int(a, w->vec), ke_int(a, 1));
+        w->e = ke_var(a, "e");
+    }
+    finish_column(w, &in, w->e ? ke_bin(a, "+", w->col, w->e) : w->col);
+    saved.lk = w->lk;
+    *w = saved;
 }
