@@ -350,8 +350,10 @@ run_other_sms(struct checker *c)
         !depends_on_sms(&c->s->f->variants[c->variant]))
         return EXIT_OK;
     c->m->backend.sms = 5;
-    if (placed_open(&c->placed, c->s, c->m, &c->msg))
-        return failed(c->text);
+    if ((status = placed_open(&c->placed, c->s, c->m, &c->msg))) {
+        failed(c->text);
+        return run_exit_status(status);
+    }
     printf(" 5 SMs:\n");
     if ((status = run_once(c)))
         return status;
@@ -367,8 +369,10 @@ check_run(struct session *s, struct machine *m)
     c->s = s;
     c->m = m;
     c->msg = (struct message){c->text, sizeof(c->text)};
-    if (placed_open(&c->placed, s, m, &c->msg))
-        return failed(c->text);
+    if ((status = placed_open(&c->placed, s, m, &c->msg))) {
+        failed(c->text);
+        return run_exit_status(status);
+    }
     if ((status = s->g ? run_twice(c) : run_once(c)))
         return status;
     print_head(c);
