@@ -59,7 +59,7 @@ fu_emu_all_fenced(const void *site, const fu_emu_cell *from,
                   const fu_emu_cell *to, uint32_t stamp)
 {
     for (const fu_emu_cell *c = from; c < to; c++)
-        if ((c->write.stamp & ~FU_EMU_ATOMIC) == stamp &&
+        if (c->write.stamp == stamp &&
             !fu_emu_fenced(&c->write))
             fu_emu_misuse(site, fu_emu_site_pc(c->write.site),
                           "copies in bulk what %s stored ({2}) with no "
@@ -155,7 +155,7 @@ fu_emu_out_touched(const fu_emu_out *o, const fu_emu_cell *c)
     if (c->write.who != fu_emu_name(o->by->block, o->by->index) ||
         c->write.when != o->when)
         return &c->write;
-    return c->read.stamp == fu_emu.launch ? &c->read : NULL;
+    return (c->read.stamp & ~FU_EMU_ATOMIC) == fu_emu.launch ? &c->read : NULL;
 }
 
 static void

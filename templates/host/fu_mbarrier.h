@@ -3,15 +3,14 @@
  * arrive as late as they may: when a thread waits for the phase, all arrivals
  * have come and the bytes under way are those that are missing.
  *
- * Beside the count in this table an mbarrier keeps a pattern in its eight bytes,
- * so that what overwrites it is noticed. What its phase has learned of other
- * threads is kept apart from what the phase before had: two sync objects. */
+ * The counts are kept in a table beside memory; the eight bytes only remember
+ * whose they are. What a phase has learned of other threads is kept apart from
+ * what the phase before had: two sync objects. */
 #ifndef FU_MBARRIER_H
 #define FU_MBARRIER_H
 
 #include "fu_pieces.h"
 
-enum : uint64_t { FU_EMU_MBARRIER = 0x5a17bea2c0de0000ull };
 enum { FU_EMU_MOST_BYTES = (1 << 20) - 1 };
 
 struct fu_emu_mbarrier {
@@ -102,8 +101,6 @@ fu_emu_mbarrier_init(int at, int arrivals)
     const void *site = FU_EMU_HERE;
     fu_emu_block *b = fu_emu.self->block;
     const fu_emu_mbarrier *old = fu_emu_mbarrier_find(b, at);
-    unsigned char *p = fu_emu_shared_use(site, b, at, 8, FU_EMU_S_WRITE);
-    uint64_t pattern = FU_EMU_MBARRIER + (unsigned)at;
     fu_emu_mbarrier *m;
 
     if (arrivals < 1 || arrivals > FU_EMU_MOST_BYTES)
@@ -111,7 +108,8 @@ fu_emu_mbarrier_init(int at, int arrivals)
     if (old)
         fu_emu_misuse(site, old->site,
                       "makes an mbarrier at byte %d, where one is ({2})", at);
-    memcpy(p, &pattern, 8);
+    fu_emu_shared_use(site, b, at, 8, FU_EMU_S_WRITE);
+    memset(b->smem_flags + at, FU_EMU_S_INIT | FU_EMU_S_MBARRIER, 8);
     m = fu_emu_mbarrier_new();
     *m = {fu_emu.group, b,     at,    (unsigned)arrivals, (unsigned)arrivals,
           0,            0,     0,     fu_emu_epoch_now(), false,
@@ -123,7 +121,6 @@ static fu_emu_mbarrier *
 fu_emu_mbarrier_use(const void *site, fu_emu_block *b, int at)
 {
     fu_emu_mbarrier *m;
-    uint64_t pattern = FU_EMU_MBARRIER + (unsigned)at;
 
     fu_emu_shared_admit(site, b, at, 8, "uses");
     m = fu_emu_mbarrier_find(b, at);
@@ -135,10 +132,7 @@ fu_emu_mbarrier_use(const void *site, fu_emu_block *b, int at)
         fu_emu_misuse(site, m->site,
                       "uses the mbarrier at byte %d of %s, which was made ({2}) "
                       "with no barrier between", at, fu_emu_whose(b));
-    if (memcmp(fu_emu_shared_use(site, b, at, 8, FU_EMU_S_ATOMIC), &pattern, 8))
-        fu_emu_misuse(site, m->site,
-                      "uses the mbarrier at byte %d of %s ({2}), which has been "
-                      "overwritten", at, fu_emu_whose(b));
+    fu_emu_shared_use(site, b, at, 8, FU_EMU_S_BARRIER);
     return m;
 }
 
@@ -152,6 +146,7 @@ fu_emu_mbarrier_inval(int at)
         fu_emu_misuse(site, NULL,
                       "invalidates the mbarrier at byte %d, which %lld bytes "
                       "under way complete on", at, (long long)m->flying);
+    memset(m->block->smem_flags + at, FU_EMU_S_INIT, 8);
     fu_emu_shared_use(site, m->block, at, 8, FU_EMU_S_WRITE);
     memset(m->block->smem_flags + at, 0, 8);
     m->group = 0;

@@ -270,8 +270,8 @@ fu_emu_split(fu_emu_memory *m, unsigned shift)
 enum fu_emu_access { FU_EMU_READ, FU_EMU_WRITE, FU_EMU_LOAD, FU_EMU_STORE,
                      FU_EMU_CHANGE };
 
-/* The race cells [from, to). An atomic load counts as an atomic write: it may
- * meet those, not plain ones. */
+/* The race cells [from, to). An atomic load is an atomic: it may meet those, not
+ * plain accesses. */
 FU_EMU_INLINE void
 fu_emu_global_cells(const void *site, fu_emu_memory *m, size_t from, size_t to,
                     fu_emu_access a)
@@ -288,9 +288,9 @@ fu_emu_global_cells(const void *site, fu_emu_memory *m, size_t from, size_t to,
 
         if (other)
             fu_emu_fail_race(site, m, i << m->shift, other, writes, true);
-        other = a == FU_EMU_READ
-                    ? fu_emu_race_read(c, launch, e, mark)
-                    : fu_emu_race_write(c, launch, e, mark, a != FU_EMU_WRITE);
+        other = a == FU_EMU_READ    ? fu_emu_race_read(c, launch, e, mark)
+                : a == FU_EMU_WRITE ? fu_emu_race_write(c, launch, e, mark)
+                                    : fu_emu_race_atomic(c, launch, e, mark);
         if (other)
             fu_emu_fail_race(site, m, i << m->shift, other, writes, false);
     }

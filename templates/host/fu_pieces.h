@@ -64,7 +64,7 @@ fu_emu_source_kept(const void *site, const void *p, size_t n, uint32_t source)
     for (size_t i = 0; i < c.n; i++) {
         const fu_emu_mark *w = &c.memory->cells[c.first + i].write;
 
-        if ((w->stamp & ~FU_EMU_ATOMIC) != fu_emu.launch)
+        if (w->stamp != fu_emu.launch)
             continue;
         fu_emu_fail(FU_EMU_IN_FLIGHT, fu_emu_site_pc(w->site), site,
                     "%s: %s writes byte %zu of '%s', which an asynchronous "

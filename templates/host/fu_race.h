@@ -4,9 +4,10 @@
  * this run touch one element, one of them writes, and nothing orders them, in
  * whatever order the fibers ran.
  *
- * A cell keeps the last write and the readers since. One reader is kept in the
- * cell; readers that don't know of each other go to a set for each block, made
- * when it is needed. Cells are stamped with the launch (global memory) or with
+ * A cell keeps the last plain write and a group of accesses since: readers, or
+ * atomics, which may meet each other but nothing else. One is kept in the cell;
+ * those that don't know of each other go to a set for each block, made when it
+ * is needed. Cells are stamped with the launch (global memory) or with
  * the set of resident blocks (shared memory), so nothing is cleared: a cell of
  * another stamp is empty, and for a dependent launch it says what the launches
  * before did. */
@@ -18,7 +19,7 @@
 enum : uint32_t {
     FU_EMU_NOBODY = 0xffffffffu,
     FU_EMU_MANY = 0xfffffffeu, /* `when` is the index of the first set */
-    FU_EMU_ATOMIC = 0x80000000u, /* in the stamp of a write */
+    FU_EMU_ATOMIC = 0x80000000u, /* in the stamp of a group: of atomics */
 };
 
 /* Where: code addresses relative to the machine, in 32 bits. */
@@ -117,22 +118,25 @@ fu_emu_readers_unknown(const fu_emu_mark *read, fu_emu_mark *ret)
 
 /* --- the three questions ------------------------------------------------------------- */
 
-/* Each returns the mark that the access of the running thread races with, or
- * NULL, and then notes the access. `e` is the access's own stamp: the thread's,
- * or that of a copy that is complete. */
-
-FU_EMU_INLINE const fu_emu_mark *
-fu_emu_race_read(fu_emu_cell *c, uint32_t stamp, fu_emu_epoch e, int32_t site)
+/* One of a group that the running thread doesn't know of, or NULL. */
+static const fu_emu_mark *
+fu_emu_group_unknown(const fu_emu_mark *group)
 {
-    fu_emu_mark *r = &c->read;
+    static fu_emu_mark one;
 
-    if ((c->write.stamp & ~FU_EMU_ATOMIC) == stamp &&
-        !fu_emu_happened(c->write.who, c->write.when))
-        return &c->write;
+    if (group->who == FU_EMU_MANY)
+        return fu_emu_readers_unknown(group, &one) ? &one : NULL;
+    return fu_emu_happened(group->who, group->when) ? NULL : group;
+}
+
+/* Notes an access in the group of its kind; all of another kind are known. */
+FU_EMU_INLINE void
+fu_emu_group_join(fu_emu_mark *r, uint32_t stamp, fu_emu_epoch e, int32_t site)
+{
     if (r->stamp != stamp || r->who == e.who ||
         (r->who != FU_EMU_MANY && fu_emu_happened(r->who, r->when))) {
         *r = {e.who, e.when, stamp, site};
-        return NULL;
+        return;
     }
     if (r->who != FU_EMU_MANY) {
         fu_emu_mark one = *r;
@@ -141,28 +145,54 @@ fu_emu_race_read(fu_emu_cell *c, uint32_t stamp, fu_emu_epoch e, int32_t site)
         fu_emu_readers_add(r, one.who, one.when, one.site);
     }
     fu_emu_readers_add(r, e.who, e.when, site);
+}
+
+/* Each returns the mark that the access of the running thread races with, or
+ * NULL, and then notes the access. `e` is the access's own stamp: the thread's,
+ * or that of a copy that is complete. */
+
+FU_EMU_INLINE const fu_emu_mark *
+fu_emu_race_read(fu_emu_cell *c, uint32_t stamp, fu_emu_epoch e, int32_t site)
+{
+    const fu_emu_mark *other;
+
+    if (c->write.stamp == stamp &&
+        !fu_emu_happened(c->write.who, c->write.when))
+        return &c->write;
+    if (c->read.stamp == (stamp | FU_EMU_ATOMIC) &&
+        (other = fu_emu_group_unknown(&c->read)) != NULL)
+        return other;
+    fu_emu_group_join(&c->read, stamp, e, site);
     return NULL;
 }
 
 FU_EMU_INLINE const fu_emu_mark *
-fu_emu_race_write(fu_emu_cell *c, uint32_t stamp, fu_emu_epoch e, int32_t site,
-                  bool atomic)
+fu_emu_race_atomic(fu_emu_cell *c, uint32_t stamp, fu_emu_epoch e, int32_t site)
 {
-    static fu_emu_mark reader;
-    bool both = atomic && (c->write.stamp & FU_EMU_ATOMIC);
+    const fu_emu_mark *other;
 
-    if ((c->write.stamp & ~FU_EMU_ATOMIC) == stamp && !both &&
+    if (c->write.stamp == stamp &&
         !fu_emu_happened(c->write.who, c->write.when))
         return &c->write;
-    if (c->read.stamp == stamp) {
-        if (c->read.who == FU_EMU_MANY) {
-            if (fu_emu_readers_unknown(&c->read, &reader))
-                return &reader;
-        } else if (!fu_emu_happened(c->read.who, c->read.when)) {
-            return &c->read;
-        }
-    }
-    c->write = {e.who, e.when, stamp | (atomic ? FU_EMU_ATOMIC : 0), site};
+    if (c->read.stamp == stamp &&
+        (other = fu_emu_group_unknown(&c->read)) != NULL)
+        return other;
+    fu_emu_group_join(&c->read, stamp | FU_EMU_ATOMIC, e, site);
+    return NULL;
+}
+
+FU_EMU_INLINE const fu_emu_mark *
+fu_emu_race_write(fu_emu_cell *c, uint32_t stamp, fu_emu_epoch e, int32_t site)
+{
+    const fu_emu_mark *other;
+
+    if (c->write.stamp == stamp &&
+        !fu_emu_happened(c->write.who, c->write.when))
+        return &c->write;
+    if ((c->read.stamp & ~FU_EMU_ATOMIC) == stamp &&
+        (other = fu_emu_group_unknown(&c->read)) != NULL)
+        return other;
+    c->write = {e.who, e.when, stamp, site};
     c->read.stamp = 0;
     return NULL;
 }
@@ -194,13 +224,14 @@ fu_emu_race_note(fu_emu_cell *c, uint32_t stamp, fu_emu_epoch e, int32_t site,
 FU_EMU_INLINE const fu_emu_mark *
 fu_emu_race_pdl(const fu_emu_cell *c, bool writes)
 {
-    uint32_t w = c->write.stamp & ~FU_EMU_ATOMIC, r = c->read.stamp;
+    uint32_t w = c->write.stamp, r = c->read.stamp & ~FU_EMU_ATOMIC;
 
     if (fu_emu.self->pdl_waited)
         return NULL;
     if (w >= fu_emu.pdl_from && w < fu_emu.launch)
         return &c->write;
-    if (writes && r >= fu_emu.pdl_from && r < fu_emu.launch)
+    if ((writes || c->read.stamp & FU_EMU_ATOMIC) && r >= fu_emu.pdl_from &&
+        r < fu_emu.launch)
         return &c->read;
     return NULL;
 }

@@ -29,10 +29,16 @@
 enum {
     FU_EMU_S_INIT = 1,
     FU_EMU_S_INTO = 2,  /* a copy writes it */
-    FU_EMU_S_OUT_OF = 4 /* times the copies that read it */
+    FU_EMU_S_OUT_OF = 4, /* times the copies that read it, at most 31 */
+    FU_EMU_S_MBARRIER = 128 /* belongs to one */
 };
 
-enum fu_emu_use { FU_EMU_S_READ, FU_EMU_S_WRITE, FU_EMU_S_ATOMIC };
+enum fu_emu_use {
+    FU_EMU_S_READ,
+    FU_EMU_S_WRITE,
+    FU_EMU_S_ATOMIC,
+    FU_EMU_S_BARRIER /* an atomic of an mbarrier */
+};
 
 static const char *
 fu_emu_use_name(fu_emu_use use)
@@ -97,6 +103,15 @@ fu_emu_shared_settled(const void *site, const fu_emu_block *b, size_t offset,
 
         if (f <= FU_EMU_S_INIT)
             continue;
+        if (f & FU_EMU_S_MBARRIER) {
+            if (use == FU_EMU_S_BARRIER)
+                continue;
+            fu_emu_fail(FU_EMU_SYNC_MISUSE, site,
+                        fu_emu_site_pc(b->smem_cells[i].write.site),
+                        "%s %s byte %zu of %s, which is an mbarrier ({2})",
+                        fu_emu_who(), fu_emu_use_name(use), i, fu_emu_whose(b));
+            fu_emu_abandon();
+        }
         if (f & FU_EMU_S_INTO || use != FU_EMU_S_READ) {
             fu_emu_fail(FU_EMU_IN_FLIGHT, site, fu_emu_copy_site(b, i),
                         "%s %s byte %zu of %s, which an asynchronous copy "
@@ -135,9 +150,9 @@ fu_emu_shared_race(const void *site, fu_emu_block *b, size_t offset, size_t n,
     for (size_t i = offset; i < offset + n; i++) {
         fu_emu_cell *c = &b->smem_cells[i];
         const fu_emu_mark *other =
-            use == FU_EMU_S_READ ? fu_emu_race_read(c, group, e, mark)
-                                 : fu_emu_race_write(c, group, e, mark,
-                                                     use == FU_EMU_S_ATOMIC);
+            use == FU_EMU_S_READ    ? fu_emu_race_read(c, group, e, mark)
+            : use == FU_EMU_S_WRITE ? fu_emu_race_write(c, group, e, mark)
+                                    : fu_emu_race_atomic(c, group, e, mark);
 
         if (!other)
             continue;

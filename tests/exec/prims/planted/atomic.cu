@@ -105,3 +105,28 @@ BODY(spins)(fu_u32 *flag, fu_u32 *y)
     }
 }
 TWINS(spins, (fu_u32 *flag, fu_u32 *y), (flag, y))
+
+// A counter set to 0 by a block while others count.
+// TWINS cleared grid=2 block=32 cooperative report=global-race
+// word n u32[2] -> 64 if i == 0 else 2**31
+BODY(cleared)(fu_u32 *n)
+{
+    if (fu_bid_x() == 0 && fu_tid() == 0)
+        fu_store(n, 0, 0u); // BUG
+    if (!BAD)
+        fu_grid_barrier(n + 1);
+    fu_atomic_add<FU_RELAXED>(n, 1u); // BUG
+}
+TWINS(cleared, (fu_u32 *n), (n))
+
+// TWINS peeked grid=2 block=32 report=global-race
+// word n u32[1] -> 64
+// word y u32[1] -> 0
+BODY(peeked)(fu_u32 *n, fu_u32 *y)
+{
+    fu_atomic_add<FU_RELAXED>(n, 1u); // BUG
+    const fu_u32 v = BAD ? fu_load(n, 0) : fu_load_relaxed(n); // BUG
+    if (fu_bid_x() == 0 && fu_tid() == 0)
+        fu_store(y, 0, (fu_u32)(v == 0));
+}
+TWINS(peeked, (fu_u32 *n, fu_u32 *y), (n, y))

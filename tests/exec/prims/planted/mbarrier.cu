@@ -105,13 +105,49 @@ BODY(overwritten)(fu_u32 *y)
     fu_barrier();
     fu_sstore<fu_u32>(tid * 4, (fu_u32)tid);
     if (BAD && tid == 0)
-        fu_sstore<fu_u32>(128, 0u);
+        fu_sstore<fu_u32>(128, 0u); // BUG
     fu_barrier();
-    fu_mbarrier_arrive(128); // BUG
+    fu_mbarrier_arrive(128);
     fu_mbarrier_wait(128, 0);
     fu_store(y, tid, fu_sload<fu_u32>(tid * 4));
 }
 TWINS(overwritten, (fu_u32 *y), (y))
+
+// Others may still look at it.
+// TWINS gone grid=1 block=64 smem=16 report=shared-race|sync-misuse
+// out y u32[64] = 1
+BODY(gone)(fu_u32 *y)
+{
+    if (fu_tid() == 0)
+        fu_mbarrier_init(8, 64);
+    fu_barrier();
+    fu_mbarrier_arrive(8);
+    fu_mbarrier_wait(8, 0); // BUG
+    if (!BAD)
+        fu_barrier();
+    if (fu_tid() == 0)
+        fu_mbarrier_inval(8); // BUG
+    fu_store(y, fu_tid(), 1u);
+}
+TWINS(gone, (fu_u32 *y), (y))
+
+// TWINS not_invalidated grid=1 block=32 smem=128 report=sync-misuse
+// out y u32[32] = i
+BODY(not_invalidated)(fu_u32 *y)
+{
+    if (fu_tid() == 0)
+        fu_mbarrier_init(8, 32);
+    fu_barrier();
+    fu_mbarrier_arrive(8);
+    fu_mbarrier_wait(8, 0);
+    fu_barrier();
+    if (fu_tid() == 0 && !BAD)
+        fu_mbarrier_inval(8);
+    fu_barrier();
+    fu_sstore<fu_u32>(fu_tid() * 4, (fu_u32)fu_tid()); // BUG
+    fu_store(y, fu_tid(), fu_sload<fu_u32>(fu_tid() * 4));
+}
+TWINS(not_invalidated, (fu_u32 *y), (y))
 
 // TWINS crooked grid=1 block=32 smem=32 report=misaligned
 // out y u32[32] = 1
