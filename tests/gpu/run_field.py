@@ -82,7 +82,8 @@ def command(args, name, fusion, words):
             "--threads", str(args.threads), *shlex.split(words)]
     if fusion != "-":
         argv += ["--fusion", fusion]
-    return argv + (["--emulate"] if args.emulate else [])
+    argv += ["--emulate"] if args.emulate else []
+    return shlex.split(args.before) + argv
 
 
 def run_one(argv, timeout):
@@ -130,6 +131,8 @@ def main():
     ap.add_argument("--run", type=Path, help="fusec-run, for check")
     ap.add_argument("--only", default="", help="runs that match this")
     ap.add_argument("--logs", type=Path)
+    ap.add_argument("--before", default="", help="what to put before the run, "
+                    "as 'compute-sanitizer --error-exitcode 9'")
     ap.add_argument("--emulate", action="store_true", help="on the CPU")
     ap.add_argument("--jobs", type=int, default=4)
     ap.add_argument("--threads", type=int, default=4,
