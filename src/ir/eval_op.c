@@ -17,6 +17,7 @@ struct rule {
     double ulp, u, tiny;
     double least; /* the bound is never below that of this result */
     bool exact, truth, floor_of_quotient;
+    bool remainder; /* between 0 and the second operand */
     op_double_fn *fn_double;
     op_long_fn *fn_long;
     op_int_fn *fn_int;
@@ -323,6 +324,7 @@ rule_of(const struct node *n, enum dtype type)
         .exact = o->ulp == 0,
         .truth = o->type == OT_BOOL,
         .floor_of_quotient = n->op == OP_FLOORDIV,
+        .remainder = n->op == OP_MOD || n->op == OP_REMAINDER,
         .fn_double = op_ref_double[n->op],
         .fn_long = op_ref_long[n->op],
         .fn_int = op_ref_int[n->op],
