@@ -454,6 +454,16 @@ emit_body(struct rw *w, struct kbuild *b, uint32_t variant)
     rw_outer_flush(w, b, variant);
 }
 
+/* Results without columns are the first tile's, also where there are none. */
+static bool
+has_row_results(const struct rw *w)
+{
+    for (uint32_t i = 0; i < w->g->n_results; i++)
+        if (w->result[i].in_row_kernel && rw_is_row_result(w, i))
+            return true;
+    return false;
+}
+
 static void
 set_grid(struct rw *w)
 {
@@ -466,6 +476,8 @@ set_grid(struct rw *w)
     else
         rows = sym_ceil_div(c, w->m, sym_int(c, rows_per_block_step(w)));
     tiles = sym_ceil_div(c, w->n, sym_int(c, tile));
+    if (has_row_results(w))
+        tiles = sym_max(c, tiles, sym_int(c, 1));
     if (w->tiles)
         lower_set_grid(w->ctx, &w->lk, tiles, rows);
     else

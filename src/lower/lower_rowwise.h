@@ -78,10 +78,11 @@ bool rw_has_column(const struct rw *w, node_id n);
 const char *rw_label(const struct rw *w, node_id n);
 const char *rw_name(const struct rw *w, const char *prefix, node_id n);
 const struct kexpr *rw_value(const struct rw *w, node_id n);
-/* Marks what the phase needs and writes its values without the column axis. */
 /* The block's place along the rows of the grid. */
 const struct kexpr *rw_block_row(const struct rw *w);
-
+/* Its value lacks the column axis. */
+bool rw_is_row_result(const struct rw *w, uint32_t i);
+/* Marks what the phase needs and writes its values without the column axis. */
 void rw_phase_rows(struct rw *w, struct kbuild *b, int phase);
 /* Writes the loop over the columns of one phase, if it has anything to do. */
 void rw_phase_columns(struct rw *w, struct kbuild *b, int phase);

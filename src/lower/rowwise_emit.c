@@ -340,14 +340,17 @@ store_row_result(struct rw *w, struct kbuild *b, uint32_t i)
 
     cond = rw_and(w, cond, w->active);
     cond = rw_and(w, cond, first_of_missing_axes(w, acc));
+    if (w->tiles) /* every tile of columns comes by this row */
+        cond = rw_and(
+            w, cond, ke_bin(w->a, "==", ke_var(w->a, "tile"), ke_int(w->a, 0)));
     in = kb_if(b, cond);
     kb_eval(&in, ke_call(w->a, "fu_store", NULL, 3,
                          lower_param_pointer(w->ctx, &w->lk, acc),
                          rw_offset(w, &in, acc, NULL), stored_value(w, i)));
 }
 
-static bool
-is_row_result(const struct rw *w, uint32_t i)
+bool
+rw_is_row_result(const struct rw *w, uint32_t i)
 {
     return !rw_has_column(w, facts_value(w->f, w->g->results[i].node)) &&
            (w->f->column == NO_AXIS ||
@@ -361,7 +364,7 @@ rw_phase_rows(struct rw *w, struct kbuild *b, int phase)
     rw_emit_marked(w, b, false, phase);
     for (uint32_t i = 0; i < w->g->n_results; i++)
         if (w->result[i].in_row_kernel && w->result[i].phase == phase &&
-            is_row_result(w, i))
+            rw_is_row_result(w, i))
             store_row_result(w, b, i);
 }
 
@@ -410,7 +413,7 @@ static bool
 is_column_result(const struct rw *w, uint32_t i, int phase)
 {
     return w->result[i].in_row_kernel && w->result[i].phase == phase &&
-           !is_row_result(w, i);
+           !rw_is_row_result(w, i);
 }
 
 static void
