@@ -274,10 +274,29 @@ estimate_registers(const struct row_use *u, const struct shape *s)
            guard_registers(u->p, s);
 }
 
+/* Column sums of the chunks of rows so far, with what rounding lost. */
+static int64_t
+long_sums(const struct problem *p, const struct shape *s)
+{
+    int64_t bytes = 0;
+
+    for (node_id n = 0; n < p->f->g->n_nodes; n++) {
+        const struct node *nd = graph_node(p->f->g, n);
+        enum dtype t = dtype_accumulator(nd->dtype);
+
+        if (p->f->node[n].live && facts_is_outer(p->f, n) && nd->op == OP_SUM &&
+            dtype_is_float(t))
+            bytes += s->ept * dtype_info[t].bytes;
+    }
+    if (p->f->levels > 0 || !s->persistent || bytes > LONG_SUM_BYTES)
+        return 0;
+    return 2 * s->threads * bytes;
+}
+
 static int
 estimate_smem(const struct problem *p, const struct shape *s)
 {
-    int64_t bytes = 0;
+    int64_t bytes = long_sums(p, s);
 
     if (s->tpr > WARP && p->f->levels > 0)
         bytes = (int64_t)2 * s->threads / WARP * 8 * 4;

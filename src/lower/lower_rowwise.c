@@ -393,6 +393,19 @@ start_prefetch(struct rw *w, struct kbuild *b)
     forget_row(w);
 }
 
+/* The loop over rows in chunks, each of which is carried to a long sum. */
+static void
+emit_long_loop(struct rw *w, struct kbuild *b)
+{
+    struct kbuild chunk, in;
+
+    rw_columns_open(w, b, first_row(w), row_stride(w));
+    chunk = rw_columns_chunk(w, b, first_row(w), row_stride(w), &in);
+    emit_step(w, &in, ke_var(w->a, "row0"));
+    rw_columns_carry(w, &chunk);
+    rw_columns_close(w, b);
+}
+
 static void
 emit_row_loop(struct rw *w, struct kbuild *b)
 {
@@ -407,6 +420,10 @@ emit_row_loop(struct rw *w, struct kbuild *b)
         w->parity = kb_var(b, "int", "parity", ke_int(a, 0));
     if (w->prefetch)
         start_prefetch(w, b);
+    if (rw_columns_are_long(w)) {
+        emit_long_loop(w, b);
+        return;
+    }
     in = kb_roll(b, "fu_i64", "row0", first_row(w), w->mv, row_stride(w));
     emit_step(w, &in, ke_var(a, "row0"));
 }

@@ -33,6 +33,7 @@ struct rw_node {
     const struct kexpr *vector; /* a re-read leaf's current vector */
     const struct kexpr *offset; /* element offset of the row (leaves) */
     const struct kexpr *acc;    /* reductions: accumulator variable or array */
+    const struct kexpr *total;  /* long sums: of the chunks, in the same form */
     int kept_from;              /* phase that computes a kept value, or -1 */
 };
 
@@ -67,6 +68,7 @@ struct rw {
     const struct kexpr *col;            /* first column of the vector */
     const struct kexpr *v, *e;          /* loop variables */
     const struct kexpr *parity;
+    const struct kexpr *span, *more; /* rows of a chunk; there are more */
 };
 
 void lower_rowwise(struct lower *ctx, const struct kernel_plan *kp,
@@ -121,6 +123,30 @@ void rw_outer_declare(struct rw *w, struct kbuild *b);
 void rw_outer_flush(struct rw *w, struct kbuild *b, uint32_t variant);
 uint32_t rw_outer_count(const struct rw *w);
 int64_t rw_smem_bytes(const struct rw *w);
+
+/* --- rowwise_long.c --- */
+bool rw_is_float_sum(const struct rw *w, node_id n);
+/* A sum that loses nothing to rounding: a variable, a term, its value. */
+const struct kexpr *rw_sum_open(struct rw *w, struct kbuild *b, node_id n);
+void rw_sum_add(struct rw *w, struct kbuild *b, const struct kexpr *sum,
+                const struct kexpr *x);
+const struct kexpr *rw_sum_value(const struct rw *w, const struct kexpr *sum);
+/* Around the loop over the chunks of a row, and at the ends of its body. */
+void rw_chunks_open(struct rw *w, struct kbuild *b, int phase);
+void rw_chunk_begin(struct rw *w, struct kbuild *b, int phase);
+void rw_chunk_end(struct rw *w, struct kbuild *b, int phase);
+void rw_chunks_close(struct rw *w, struct kbuild *b, int phase);
+/* The same for column sums over chunks of rows; the loop and its inner one. */
+bool rw_columns_are_long(const struct rw *w);
+int64_t rw_columns_bytes(const struct rw *w); /* of shared memory, a block */
+void rw_columns_open(struct rw *w, struct kbuild *b, const struct kexpr *first,
+                     const struct kexpr *stride);
+struct kbuild rw_columns_chunk(struct rw *w, struct kbuild *b,
+                               const struct kexpr *first,
+                               const struct kexpr *stride,
+                               struct kbuild *ret_rows);
+void rw_columns_carry(struct rw *w, struct kbuild *b);
+void rw_columns_close(struct rw *w, struct kbuild *b);
 
 /* --- rowwise_finish.c --- */
 /* In the row kernel itself. */

@@ -543,9 +543,11 @@ rw_phase_columns(struct rw *w, struct kbuild *b, int phase)
     if (!has_columns(w, phase))
         return;
     if (w->looped) {
+        rw_chunks_open(w, b, phase);
         chunk = ke_var(w->a, "c0");
         outer = kb_for(b, "fu_i64", "c0", ke_int(w->a, 0), w->nv,
                        ke_int(w->a, (int64_t)w->tpr * w->vec * w->vpt));
+        rw_chunk_begin(w, &outer, phase);
     }
     w->phase = phase;
     in = rw_vector_loop(w, &outer, chunk, true);
@@ -553,6 +555,10 @@ rw_phase_columns(struct rw *w, struct kbuild *b, int phase)
     declare_result_vectors(w, &in, phase);
     emit_elements(w, &in, phase);
     store_result_vectors(w, &in);
+    if (w->looped) {
+        rw_chunk_end(w, &outer, phase);
+        rw_chunks_close(w, b, phase);
+    }
     for (node_id n = 0; n < w->g->n_nodes; n++)
         w->node[n].vector = NULL;
 }

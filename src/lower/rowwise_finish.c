@@ -30,7 +30,8 @@ fold_share(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
     struct arena *a = w->a;
     int64_t rows = w->kp->key[PK_GRID_ROWS];
     enum dtype t = rw_acc_dtype(w, n);
-    const struct kexpr *p, *at;
+    bool is_sum = rw_is_float_sum(w, n);
+    const struct kexpr *p, *at, *sum = NULL;
     struct kbuild in, loop;
 
     p = lower_workspace(
@@ -40,14 +41,20 @@ fold_share(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
     w->node[n].acc =
         kb_var(b, dtype_info[t].reg, rw_name(w, "r", n), rw_identity(w, n));
     in = kb_if(b, ke_bin(a, "<", w->col, w->nv));
+    if (is_sum)
+        sum = rw_sum_open(w, &in, n);
     loop = kb_for(&in, "int", "p", ke_var(a, "slice"), ke_int(a, rows),
                   ke_int(a, SLICES));
     at = ke_bin(a, "+",
                 ke_bin(a, "*", lower_wide(w->ctx, ke_var(a, "p")), w->nv),
                 w->col);
-    kb_assign(&loop, w->node[n].acc,
-              rw_combine(w, n, w->node[n].acc,
-                         ke_call(a, "fu_load", NULL, 2, p, at)));
+    at = ke_call(a, "fu_load", NULL, 2, p, at);
+    if (!is_sum) {
+        kb_assign(&loop, w->node[n].acc, rw_combine(w, n, w->node[n].acc, at));
+        return;
+    }
+    rw_sum_add(w, &loop, sum, at);
+    kb_assign(&in, w->node[n].acc, rw_sum_value(w, sum));
 }
 
 static const struct kexpr *

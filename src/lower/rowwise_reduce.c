@@ -317,6 +317,32 @@ flush_registers(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
     kb_eval(&each, ke_call(a, "fu_vstore", kt, 3, p, at, vec));
 }
 
+/* Column k of all groups, in their order. */
+static const struct kexpr *
+fold_groups(struct rw *w, struct kbuild *b, node_id n, int64_t span)
+{
+    struct arena *a = w->a;
+    enum dtype t = rw_acc_dtype(w, n);
+    const char *reg = dtype_info[t].reg;
+    bool is_sum = rw_is_float_sum(w, n);
+    const struct kexpr *s;
+
+    s = is_sum ? rw_sum_open(w, b, n)
+               : kb_var(b, reg, "all", rw_identity(w, n));
+    for (int g = 0; g < w->groups; g++) {
+        const struct kexpr *at = ke_var(a, "k"), *x;
+
+        at = g ? ke_bin(a, "+", at, ke_int(a, span * g)) : at;
+        at = ke_bin(a, "*", at, ke_int(a, dtype_info[t].bytes));
+        x = ke_call(a, "fu_sload", reg, 1, at);
+        if (is_sum)
+            rw_sum_add(w, b, s, x);
+        else
+            kb_assign(b, s, rw_combine(w, n, s, x));
+    }
+    return is_sum ? rw_sum_value(w, s) : s;
+}
+
 /* Several groups: all write their columns to shared memory, then each thread
  * adds the groups' sums of some columns, in the order of the groups. */
 static void
@@ -350,17 +376,7 @@ flush_groups(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
         kb_for(b, "int", "k", w->tid, ke_int(a, span), ke_int(a, w->threads));
     at = w->tiles ? ke_bin(a, "+", ke_var(a, "tile"), c) : c;
     each = kb_if(&each, ke_bin(a, "<", at, w->nv));
-    s = kb_var(
-        &each, reg, "sum",
-        ke_call(a, "fu_sload", reg, 1, ke_bin(a, "*", c, ke_int(a, size))));
-    for (int g = 1; g < w->groups; g++)
-        kb_assign(
-            &each, s,
-            rw_combine(
-                w, n, s,
-                ke_call(a, "fu_sload", reg, 1,
-                        ke_bin(a, "*", ke_bin(a, "+", c, ke_int(a, span * g)),
-                               ke_int(a, size)))));
+    s = fold_groups(w, &each, n, span);
     kb_eval(&each, ke_call(a, "fu_store", NULL, 3, p,
                            ke_bin(a, "+", partial_row(w), at), s));
 }
@@ -384,8 +400,10 @@ rw_smem_bytes(const struct rw *w)
 {
     int64_t bytes = 0, span = (int64_t)w->groups * w->tpr * w->vec * w->vpt;
 
+    if (rw_columns_are_long(w))
+        bytes = rw_columns_bytes(w);
     if (w->tpr > WARP)
-        bytes = exchange_bytes(w) * MAX(w->exchanges_total, 2);
+        bytes = MAX(bytes, exchange_bytes(w) * MAX(w->exchanges_total, 2));
     for (node_id n = 0; n < w->g->n_nodes; n++)
         if (w->groups > 1 && w->f->node[n].live && rw_is_outer(w, n))
             bytes = MAX(bytes,

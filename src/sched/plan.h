@@ -11,6 +11,10 @@
 struct diag;
 struct source;
 
+/* Column sums of chunks of rows wait in shared memory (rowwise_long.c) where a
+ * thread's own take no more than this. */
+enum { LONG_SUM_BYTES = 64 };
+
 /* One strategy per row of schedulers.def. */
 enum scheduler_id {
 #define SCHEDULER(id, name, summary) SCHED_##id,
