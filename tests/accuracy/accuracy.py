@@ -219,9 +219,8 @@ def measure(args):
             for arity in (1, 2, 3):
                 b.operations_of(dtype, ops, arity)
                 args.out.write_text(json.dumps(b.rows))
-        if not args.ops:
-            b.sums()
-            b.variances()
+        b.sums()
+        b.variances()
         head = {"gpu": b.torch.cuda.get_device_name(),
                 "torch": b.torch.__version__,
                 "date": datetime.date.today().isoformat()}
