@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #if !defined(__x86_64__) && !defined(__aarch64__)
@@ -87,8 +89,10 @@ fu_emu_map(size_t bytes)
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    if (p == MAP_FAILED)
-        __builtin_trap();
+    if (p == MAP_FAILED) {
+        fprintf(stderr, "fu_emulate: no memory for %zu bytes\n", bytes);
+        abort();
+    }
     return p;
 }
 

@@ -92,10 +92,22 @@ fu_emu_launch_allowed()
 /* --- blocks ---------------------------------------------------------------------------- */
 
 static void
+fu_emu_make_stacks(unsigned blocks)
+{
+    size_t bytes = (size_t)blocks * fu_emu.n_threads * FU_EMU_STRIDE;
+
+    if (bytes <= fu_emu.stacks_room)
+        return;
+    if (fu_emu.stacks)
+        munmap(fu_emu.stacks, fu_emu.stacks_room);
+    fu_emu.stacks = (char *)fu_emu_map(bytes);
+    fu_emu.stacks_room = bytes;
+}
+
+static void
 fu_emu_make_room(unsigned blocks)
 {
-    size_t stacks = (size_t)blocks * FU_EMU_THREADS * FU_EMU_STRIDE;
-
+    fu_emu_make_stacks(blocks);
     if (blocks <= fu_emu.room_resident)
         return;
     fu_emu.resident = (fu_emu_block *)realloc(
@@ -115,10 +127,6 @@ fu_emu_make_room(unsigned blocks)
             abort();
     }
     fu_emu.room_resident = blocks;
-    if (fu_emu.stacks)
-        munmap(fu_emu.stacks, fu_emu.stacks_room);
-    fu_emu.stacks = (char *)fu_emu_map(stacks);
-    fu_emu.stacks_room = stacks;
 }
 
 static void
@@ -133,7 +141,7 @@ fu_emu_begin_thread(fu_emu_block *b, unsigned slot, unsigned i)
     t->votes = 0;
     t->pdl_waited = !fu_emu.info.pdl;
     fu_emu_fiber_make(&t->fiber,
-                      fu_emu.stacks + ((size_t)slot * FU_EMU_THREADS + i) *
+                      fu_emu.stacks + ((size_t)slot * fu_emu.n_threads + i) *
                                           FU_EMU_STRIDE,
                       fu_emu_run_thread);
 }

@@ -21,6 +21,7 @@
 #include "fu_emulate_api.h"
 #include "fu_fiber.h"
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,8 @@ struct fu_emu_suspicion {
 struct fu_emu_machine {
     fu_emu_thread *self;
     fu_emu_fiber scheduler;
+    bool asking; /* a condition is asked: no fiber runs */
+    jmp_buf no_answer;
     /* The launch. */
     fu_emu_launch_info info;
     const fu_emu_entry *entry;
@@ -205,6 +208,8 @@ fu_emu_leave()
 FU_EMU_NOINLINE __attribute__((noreturn)) void
 fu_emu_abandon()
 {
+    if (fu_emu.asking)
+        longjmp(fu_emu.no_answer, 1);
     for (;;) {
         fu_emu_thread *t = fu_emu.self;
 
@@ -267,20 +272,29 @@ fu_emu_resident(unsigned index)
 
 /* --- the scheduler ---------------------------------------------------------------- */
 
-/* The condition of a thread that waits, asked in its name. */
+/* The condition of a thread that waits, asked in its name; no when the answer
+ * is a report. */
+static bool
+fu_emu_ask(fu_emu_thread *t)
+{
+    bool yes = false;
+
+    fu_emu.self = t;
+    fu_emu.asking = true;
+    if (setjmp(fu_emu.no_answer) == 0 && t->ready(t->ctx)) {
+        t->state = FU_EMU_READY;
+        yes = true;
+    }
+    fu_emu.asking = false;
+    fu_emu.self = NULL;
+    return yes;
+}
+
 static bool
 fu_emu_now_ready(fu_emu_thread *t)
 {
-    bool yes;
-
-    if (t->state != FU_EMU_AT_WAIT)
-        return t->state == FU_EMU_READY;
-    fu_emu.self = t;
-    yes = t->ready(t->ctx);
-    fu_emu.self = NULL;
-    if (yes)
-        t->state = FU_EMU_READY;
-    return yes;
+    return t->state == FU_EMU_READY ||
+           (t->state == FU_EMU_AT_WAIT && fu_emu_ask(t));
 }
 
 /* One turn of each thread of a block that can run. */

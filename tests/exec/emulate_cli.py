@@ -40,8 +40,8 @@ class Bench:
              self.cu, os.path.join(args.examples, "softmax_fwd.fusion")],
             check=True)
 
-    def run(self, *words):
-        env = dict(os.environ, XDG_CACHE_HOME=self.folder + "/xdg")
+    def run(self, *words, **env):
+        env = dict(os.environ, XDG_CACHE_HOME=self.folder + "/xdg", **env)
         r = subprocess.run(
             [self.args.runner, self.cu[:-2] + "json", "--emulate", "--shape",
              "M=3", "--cxx", self.cxx, *words],
@@ -141,6 +141,9 @@ def reports(b):
     b.expect("with the line", re.search(
         rf"^fusec-run: softmax.cu:{line}: (out-of-bounds|misaligned): ", err,
         re.M), err)
+    status, out, err = b.run("--check", PATH="/nonexistent")
+    b.expect("or without, where addr2line is missing",
+             status == 1 and err.startswith("fusec-run: line unknown: "), err)
 
 
 def main():

@@ -83,6 +83,37 @@ extern "C" __global__ void where_am_i(fu_i32 *FU_RESTRICT y, const fu_i64 n, con
 }
 
 #ifdef FU_EMULATE
+// A condition that can't be answered, and one that never holds.
+static int asked;
+
+static bool reads_outside(void *p)
+{
+    if (asked++)
+        fu_emu_read((const float *)p + 4096, 4);
+    return false;
+}
+
+static bool never(void *)
+{
+    return false;
+}
+
+extern "C" __global__ void asks(float *FU_RESTRICT y)
+{
+    if (fu_tid() == 5)
+        fu_emu_wait_until(reads_outside, y, "an answer");
+    fu_store(y, fu_tid(), 1.0f);
+}
+
+extern "C" __global__ void waits(float *FU_RESTRICT y)
+{
+    if (fu_tid() == 5)
+        fu_emu_wait_until(never, y, "an answer"); // here
+    fu_store(y, fu_tid(), 1.0f);
+}
+
+FU_KERNEL(asks)
+FU_KERNEL(waits)
 FU_KERNEL(total)
 FU_KERNEL(groups)
 FU_KERNEL(divergent)

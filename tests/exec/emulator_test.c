@@ -123,6 +123,11 @@ wrong_kernels(struct bench *b)
     declare(b, "y", b->y, FU_EMU_OUTPUT);
     expect(b, "a store behind the tensor",
            launch(b, "outside", 0, false) == FU_EMU_OUT_OF_BOUNDS);
+    expect(b, "and one from a condition that a thread waits for",
+           launch(b, "asks", 0, false) == FU_EMU_OUT_OF_BOUNDS);
+    expect(b, "a wait for what never comes, by its name",
+           launch(b, "waits", 0, false) == FU_EMU_DEADLOCK &&
+               strstr(b->said, "1 threads wait for an answer"));
     expect(b, "a load of memory that isn't declared",
            launch(b, "total", 16, true) == FU_EMU_OUT_OF_BOUNDS);
     b->emu.forget_all();
