@@ -174,6 +174,19 @@ rejected_plans(const struct manifest_toolchain *t)
     return array;
 }
 
+/* Those that were given of the options that change results. */
+static json_t *
+result_options(const struct manifest_toolchain *t)
+{
+    json_t *array = json_array();
+
+    if (t->fast_math)
+        append(array, json_string("--fast-math"));
+    if (t->no_fmad)
+        append(array, json_string("--fmad=false"));
+    return array;
+}
+
 static json_t *
 toolchain(struct arena *a, const struct manifest *m)
 {
@@ -184,6 +197,8 @@ toolchain(struct arena *a, const struct manifest *m)
     o = json_object();
     put_string(o, "compiler", t->result->compiler);
     put_string(o, "version", t->result->version);
+    if (t->fast_math || t->no_fmad)
+        put(o, "options", result_options(t));
     isa = report_ptx_isa(a, t->result->ptx, t->result->ptx_len);
     driver = report_min_driver(isa);
     put_string(o, "ptx_isa", isa);

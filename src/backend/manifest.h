@@ -24,6 +24,7 @@ struct manifest_toolchain {
     const struct report *report;
     const struct rejected_plan *rejected;
     uint32_t n_rejected;
+    bool fast_math, no_fmad; /* options that change results */
 };
 
 struct manifest_fusion {

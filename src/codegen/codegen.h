@@ -9,7 +9,6 @@
 
 struct codegen_options {
     const char *version; /* of fusec, for the header comment */
-    bool fast_math;
 };
 /* NUL-terminated CUDA text of all fusions of a file. */
 const char *codegen_cuda(struct arena *a, const struct lowered *const *fusions,

@@ -29,10 +29,7 @@ generate(struct pipeline *p)
 {
     const struct lowered **all =
         NEW_ARRAY(p->arena, const struct lowered *, p->n_units);
-    struct codegen_options opt = {
-        .version = FUSEC_VERSION,
-        .fast_math = p->options->fast_math,
-    };
+    struct codegen_options opt = {.version = FUSEC_VERSION};
 
     for (uint32_t i = 0; i < p->n_units; i++) {
         struct unit *u = &p->units[i];

@@ -293,6 +293,8 @@ manifest_text(struct pipeline *p)
         .report = &p->report,
         .rejected = p->rejected.v,
         .n_rejected = p->rejected.n,
+        .fast_math = p->options->fast_math,
+        .no_fmad = p->options->no_fmad,
     };
     struct manifest_fusion *fusions =
         NEW_ARRAY(p->arena, struct manifest_fusion, p->n_units);

@@ -333,11 +333,14 @@ The relative error of `var` of 4096 normal numbers far from zero:
 
 
 def sum_tables(sums, variances):
-    out = [SUM_TEXT, "| terms | n | which | bound | error | PyTorch |",
+    out = [SUM_TEXT, "| terms | n | sums | bound | error | PyTorch |",
            "|---|---|---|---|---|---|"]
     for r in sums:
         bound = 8 + r["terms"] ** 0.5 / 8
-        out.append(f"| {r['sum']} | {r['terms']} | {r['kind']} | {bound:.0f} | "
+        sums = r["kind"] if r["kind"] == "whole" else (
+            f"{r['results']} {r['kind']}")
+        out.append(f"| {r['sum']} | {r['terms']} | {sums} "
+                   f"| {bound:.0f} | "
                    f"{short(r['ours'] * 2**24)} | {short(r['peer'] * 2**24)} |")
     out += [VAR_TEXT, "| mean | which | error | PyTorch |", "|---|---|---|---|"]
     for r in variances:

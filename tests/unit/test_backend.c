@@ -451,7 +451,8 @@ manifest_says_how_to_launch(void **state)
     struct report report = {0};
     struct kernel_report k = {
         .symbol = "fu_f_v0_k0", .is_entry = true, .registers = 32};
-    struct manifest_toolchain toolchain = {&result, &report, &rejected, 1};
+    struct manifest_toolchain toolchain = {&result, &report, &rejected,
+                                           1,       false,   false};
     struct manifest m = {.version = "1.2",
                          .device_name = "h200,sms=66",
                          .device = device_find("h200"),
@@ -496,6 +497,11 @@ manifest_says_how_to_launch(void **state)
                            "  \"arch\": \"sm_90\",\n"
                            "  \"cuda_sha256\": \"ba7816bf"));
     assert_resources(&m);
+    assert_null(strstr(manifest_print(a, &m), "\"options\""));
+    toolchain.fast_math = toolchain.no_fmad = true;
+    assert_non_null(strstr(manifest_print(a, &m),
+                           "\"options\": [\n      \"--fast-math\",\n"
+                           "      \"--fmad=false\"\n    ]"));
     m.toolchain = NULL;
     m.program = NULL;
     assert_non_null(
