@@ -500,6 +500,43 @@ static __device__ __forceinline__ fu_i64 fu_min_i64(fu_i64 a, fu_i64 b)
     return b < a ? b : a;
 }
 /* end fu/prim.cuh */
+/* begin fu/reduce.cuh */
+// Sums of many terms: the running sum and what rounding has lost of it so far,
+// so that the error doesn't grow with the number of terms.
+// Order:  add in any order the plan fixes; merge as a tree; an infinite or NaN
+//         sum keeps its class.
+// Cost:   7 additions a term.
+
+template <typename T> struct fu_sum {
+    T sum, rest;
+};
+
+template <typename T>
+static __device__ __forceinline__ fu_sum<T> fu_sum_none()
+{
+    fu_sum<T> r;
+    r.sum = T(0);
+    r.rest = T(0);
+    return r;
+}
+
+template <typename T>
+static __device__ __forceinline__ fu_sum<T> fu_sum_add(fu_sum<T> a, T x)
+{
+    fu_sum<T> r;
+    r.sum = a.sum + x;
+    T part = r.sum - a.sum;
+    r.rest = a.rest + ((a.sum - (r.sum - part)) + (x - part));
+    return r;
+}
+
+// The rest is NaN where the sum isn't finite; then it says nothing.
+template <typename T>
+static __device__ __forceinline__ T fu_sum_value(fu_sum<T> a)
+{
+    return a.rest - a.rest == T(0) ? a.sum + a.rest : a.sum;
+}
+/* end fu/reduce.cuh */
 #else
 #include "fu_emulate.h"
 #endif
@@ -672,7 +709,9 @@ fu_pre_norm_v2_k0(
     const fu_i64 o_weight = 0;
     const fu_i64 o_y = row0 * d_N;
     float r_3 = 0.0f;
+    fu_sum<float> sum_3 = fu_sum_none<float>();
     for (fu_i64 c0 = 0; c0 < d_N; c0 += 8192) {
+        r_3 = 0.0f;
 #pragma unroll
         for (int v = 0; v < 4; ++v) {
             const fu_i64 c = c0 + (v * 256 + tid) * 8;
@@ -686,7 +725,9 @@ fu_pre_norm_v2_k0(
                 }
             }
         }
+        sum_3 = fu_sum_add(sum_3, r_3);
     }
+    r_3 = fu_sum_value(sum_3);
     // Combine over the threads of the row.
     r_3 = r_3 + fu_shfl_xor(r_3, 16);
     r_3 = r_3 + fu_shfl_xor(r_3, 8);
@@ -801,7 +842,9 @@ fu_pre_norm_v4_k0(
     const fu_i64 o_weight = 0;
     const fu_i64 o_y = row0 * d_N;
     float r_3 = 0.0f;
+    fu_sum<float> sum_3 = fu_sum_none<float>();
     for (fu_i64 c0 = 0; c0 < d_N; c0 += 2048) {
+        r_3 = 0.0f;
 #pragma unroll
         for (int v = 0; v < 4; ++v) {
             const fu_i64 c = c0 + (v * 512 + tid);
@@ -811,7 +854,9 @@ fu_pre_norm_v4_k0(
                 r_3 = r_3 + v_2;
             }
         }
+        sum_3 = fu_sum_add(sum_3, r_3);
     }
+    r_3 = fu_sum_value(sum_3);
     // Combine over the threads of the row.
     r_3 = r_3 + fu_shfl_xor(r_3, 16);
     r_3 = r_3 + fu_shfl_xor(r_3, 8);
