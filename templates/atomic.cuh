@@ -5,7 +5,8 @@
 //         the writer of the word had released. FU_RELEASE: what precedes is
 //         seen by who acquires the word. FU_ACQ_REL: both. All at gpu scope.
 // Needs:  sm_80; words aligned to their size; a wait needs a writer that runs
-//         at the same time (a cooperative launch, or an earlier block).
+//         at the same time: a cooperative launch, or one that has drawn a
+//         number from a counter before.
 // Cost:   an atomic is a trip to L2, where those on one word queue; a release
 //         waits for the thread's earlier writes, an acquire drops the L1 cache.
 // Source: PTX ISA: memory consistency model, atom, ld.acquire, st.release, fence.

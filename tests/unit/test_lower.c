@@ -335,6 +335,7 @@ test_only_used_templates_are_carried(void **state)
     assert_non_null(strstr(plain, "/* begin fu/prim.cuh */"));
     assert_null(strstr(plain, "/* begin fu/math.cuh */"));
     assert_null(strstr(plain, "/* begin fu/order.cuh */"));
+    assert_null(strstr(plain, "/* begin fu/async.cuh */"));
     assert_non_null(strstr(maths, "/* begin fu/math.cuh */"));
     assert_true(strstr(maths, "/* begin fu/types.cuh */") <
                 strstr(maths, "/* begin fu/prim.cuh */"));
