@@ -5,6 +5,7 @@
 #define FU_LAUNCH_H
 
 #include "fu_local.h"
+#include "fu_schedule.h"
 #include "fu_shared.h"
 
 /* --- kernels ---------------------------------------------------------------------- */
