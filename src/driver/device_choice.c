@@ -10,6 +10,7 @@
 #include "support/arena.h"
 #include "support/diag.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 static const char default_device[] = "h200";
@@ -94,6 +95,26 @@ choose_named(struct arena *a, struct diag *d, const char *name,
     return usage(a, d, "unknown device '%s'; see fusec --list-devices", name);
 }
 
+/* "sm_80, sm_89, ...": what the rows have, ascending. */
+static const char *
+known_archs(struct arena *a)
+{
+    const char *list = NULL;
+
+    for (int arch = 0, next;; arch = next) {
+        next = INT_MAX;
+        for (unsigned i = 0; i < device_rows_count; i++) {
+            if (device_rows[i].arch > arch && device_rows[i].arch < next)
+                next = device_rows[i].arch;
+        }
+        if (next == INT_MAX)
+            break;
+        list = list ? arena_printf(a, "%s, sm_%d", list, next)
+                    : arena_printf(a, "sm_%d", next);
+    }
+    return list;
+}
+
 static bool
 choose_by_arch(struct arena *a, struct diag *d, const char *arch,
                struct chosen_device *ret)
@@ -102,7 +123,12 @@ choose_by_arch(struct arena *a, struct diag *d, const char *arch,
 
     ret->device = n ? device_for_arch(n) : NULL;
     if (!ret->device)
-        return usage(a, d, "no device row for architecture '%s'", arch);
+        return usage(
+            a, d,
+            arena_printf(a,
+                         "no device row for architecture '%%s'; there are %s",
+                         known_archs(a)),
+            arch);
     ret->name = ret->device->name;
     return true;
 }
