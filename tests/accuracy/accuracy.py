@@ -6,12 +6,14 @@
     accuracy.py measure  --tool accuracy --lib libfusec_launch.so --dir DIR
                          --out ROWS.json
     accuracy.py table    --tool accuracy ROWS.json... --out docs/accuracy.md
+    accuracy.py emulate  --tool accuracy --fusec fusec --run fusec-run
 
 `programs` writes a fusion an operation and type, and compiles them. `measure`
 runs them and PyTorch's functions on the same arguments, on a machine that has a
 GPU, PyTorch and the folder DIR but no build tools, and lets the tool judge both.
-`table` makes the page, of later files where two measure the same. `accuracy.h`
-says what the tool does.
+`table` makes the page, of later files where two measure the same. `emulate` runs
+the generated CUDA on the CPU, where the host's libm stands for CUDA's, and wants
+the same bounds. `accuracy.h` says what the tool does.
 """
 
 import argparse
@@ -228,6 +230,75 @@ def measure(args):
                             + "\n")
 
 
+# --- on the CPU --------------------------------------------------------------
+
+NPY = {"f32": "<f4", "f64": "<f8"}
+
+
+def thin(path, dtype, count):
+    """Elements of a raw file at equal distances, as .npy and as raw again."""
+    data, size = path.read_bytes(), int(NPY[dtype][2])
+    step = len(data) // size // count
+    # A step of an odd number of elements meets every kind of sample.
+    step -= 1 - step % 2
+    data = b"".join(data[k * step * size:(k * step + 1) * size]
+                    for k in range(count))
+    path.write_bytes(data)
+    head = (f"{{'descr': '{NPY[dtype]}', 'fortran_order': False, "
+            f"'shape': ({count},), }}").ljust(117) + "\n"
+    path.with_suffix(".npy").write_bytes(
+        b"\x93NUMPY\x01\x00\x76\x00" + head.encode() + data)
+
+
+def npy_data(path):
+    data = path.read_bytes()
+    return data[10 + int.from_bytes(data[8:10], "little"):]
+
+
+def emulate_one(args, folder, op, dtype, arity):
+    files = [folder / f"{dtype}{arity}{a}.bin" for a in "abc"[:arity]]
+    out = folder / "out"
+    out.mkdir(exist_ok=True)
+    subprocess.run(
+        [args.run, folder / f"{dtype}.json", "--emulate", "--fusion",
+         fusion_name(op), "--save-outputs", out]
+        + [x for a, f in zip("abc", files)
+           for x in ("--input", f"{a}={f.with_suffix('.npy')}")],
+        check=True, capture_output=True)
+    (folder / "y.bin").write_bytes(npy_data(out / "y.npy"))
+    text = subprocess.run([args.tool, "judge", op, dtype, *files, "--",
+                           folder / "y.bin"], check=True, capture_output=True,
+                          text=True).stdout
+    return json.loads(text)
+
+
+def emulate(args):
+    failed = passed = 0
+    ops = operations(args.tool)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for dtype in NPY:
+            (folder / f"{dtype}.fusion").write_text(program(ops, dtype))
+            subprocess.run([args.fusec, folder / f"{dtype}.fusion",
+                            "--emit=cu,json", "-o", folder / f"{dtype}.json"],
+                           check=True)
+            for arity in (1, 2, 3):
+                files = [folder / f"{dtype}{arity}{a}.bin"
+                         for a in "abc"[:arity]]
+                subprocess.run([args.tool, "inputs", dtype, str(arity), *files],
+                               check=True)
+                for f in files:
+                    thin(f, dtype, 4096)
+            for op, arity, bound in ops:
+                v = emulate_one(args, folder, op, dtype, arity)
+                ok = v["worst"] <= bound and not v["wrong_class"]
+                passed, failed = passed + ok, failed + (not ok)
+                if not ok or args.verbose:
+                    print(op, dtype, "ok" if ok else "FAILED", bound, v)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
 # --- the page ----------------------------------------------------------------
 
 INTRO = """# Accuracy
@@ -250,6 +321,9 @@ arguments each. Every f64 result meets MPFR; of the narrower types every result
 meets a double that `accuracy reference` has checked against MPFR, and the worst
 ones and one in 64 meet MPFR itself. Overflow counts as the power of two after the
 greatest number.
+
+The emulation on the CPU, whose libm is the host's, meets the same bounds in every
+run of the tests (`accuracy.py emulate`).
 
 No operation is less accurate than PyTorch's by more than 1 ulp.
 """
@@ -397,8 +471,14 @@ def main():
     p.add_argument("rows", nargs="+", type=Path)
     p.add_argument("--tool", required=True)
     p.add_argument("--out", required=True, type=Path)
+    p = sub.add_parser("emulate")
+    p.add_argument("--fusec", required=True)
+    p.add_argument("--run", required=True)
+    p.add_argument("--tool", required=True)
+    p.add_argument("--verbose", action="store_true")
     args = ap.parse_args()
-    {"programs": programs, "measure": measure, "table": table}[args.mode](args)
+    {"programs": programs, "measure": measure, "table": table,
+     "emulate": emulate}[args.mode](args)
 
 
 if __name__ == "__main__":
