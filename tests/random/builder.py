@@ -51,7 +51,7 @@ class Builder:
     # --- extents ---------------------------------------------------------
 
     def axis(self, largest, symbolic):
-        """A new axis: a symbol with a value for each EXEC line, or a number."""
+        """A new axis: a number, or a symbol with a value an EXEC line."""
         choice = [n for n in SYMBOL_SIZES if n <= largest]
         weights = [0.3 if n == 0 else 1 for n in choice]
 

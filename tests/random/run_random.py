@@ -145,8 +145,8 @@ def refusal_rows(records):
 
 
 def fallback_rows(records):
-    """Why a program has no other strategy: what all said but that something, or
-    nothing, is reduced."""
+    """Why a program has no other strategy: what all said but that something,
+    or nothing, is reduced."""
     why = collections.Counter()
     for r in records:
         if list(r.get("variants", {})) != ["fallback"]:
@@ -222,12 +222,14 @@ def draw_all(args):
 def replayed(args):
     if not args.replay:
         return []
-    return [(p.stem, p.read_text()) for p in sorted(args.replay.glob("*.fusion"))]
+    found = sorted(args.replay.glob("*.fusion"))
+    return [(p.stem, p.read_text()) for p in found]
 
 
 def run_all(args, texts):
     tools = digest_of_tools(args)
-    groups = [texts[i:i + args.group] for i in range(0, len(texts), args.group)]
+    groups = [texts[i:i + args.group]
+              for i in range(0, len(texts), args.group)]
     records, text_of = [], dict(texts)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         waiting = [pool.submit(cached_group, args, tools, g) for g in groups]

@@ -13,8 +13,9 @@ FORMS = {"any": (-4.0, 4.0), "unit": (-0.9, 0.9), "positive": (0.25, 4.0),
 
 class Table:
     def __init__(self, program):
-        tree = json.loads(subprocess.run([str(program)], check=True,
-                                         capture_output=True, text=True).stdout)
+        printed = subprocess.run([str(program)], check=True, text=True,
+                                 capture_output=True)
+        tree = json.loads(printed.stdout)
         self.dtypes = {d["name"]: d for d in tree["dtypes"]}
         self.ops = tree["ops"]
         for op in self.ops:
@@ -83,7 +84,7 @@ class Table:
         return t
 
     def takes(self, op, dtype):
-        """Whether an operand of this type is one that the row's rule allows."""
+        """Whether the row's rule allows an operand of this type."""
         kind, rule = self.kind(dtype), op["type"]
         if rule == "logic":
             return kind == "bool"
