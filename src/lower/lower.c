@@ -37,8 +37,10 @@ is_read_where_written(const struct facts *f, const struct access *read,
 }
 
 /* True when result i, given the buffer of its input, is right under a plan that
- * reads each element before it writes it: the input is read nowhere else, and
- * not again in a later phase of the row. */
+ * reads each element before it writes it: the input is read nowhere else, by no
+ * thread but the one that writes, and not again in a later phase of the row.
+ * What lacks an axis is read by many, and written by one of them or, after a
+ * column sum, by a later kernel. */
 static bool
 may_be_in_place(const struct facts *f, uint32_t i)
 {
@@ -47,6 +49,9 @@ may_be_in_place(const struct facts *f, uint32_t i)
     if (r->inplace < 0)
         return true;
     if (f->node[facts_value(f, r->node)].level != f->levels)
+        return false;
+    if (f->stores[i].axes != facts_all_axes(f) &&
+        !f->node[facts_value(f, r->node)].after_outer)
         return false;
     for (node_id n = 0; n < f->g->n_nodes; n++) {
         const struct access *acc = &f->accesses[f->node[n].access];
