@@ -78,8 +78,8 @@ read_line(struct test_case *t, const char *line, size_t n)
     }
 }
 
-static struct graph *
-load(struct test_case *t, uint32_t which, uint32_t *ret_n)
+static struct module *
+load(struct test_case *t)
 {
     struct front_options opt = {.bindings = t->bindings,
                                 .n_bindings = t->n_bindings};
@@ -88,10 +88,7 @@ load(struct test_case *t, uint32_t which, uint32_t *ret_n)
     struct diag_style style = {.tool = "exec"};
 
     diag_flush(d, stderr, &style);
-    if (!m || diag_errors(d))
-        return NULL;
-    *ret_n = m->n_graphs;
-    return m->graphs[which];
+    return m && !diag_errors(d) ? m : NULL;
 }
 
 static bool
@@ -185,39 +182,44 @@ device_of(struct test_case *t)
     return dev;
 }
 
-static bool
-compile_and_run(struct test_case *t, const struct graph *g)
+static const struct lowered *
+lower(struct test_case *t, const struct graph *g)
 {
-    struct codegen_options opt = {.version = "test"};
-    const struct graph *simple = graph_simplify(g);
-    struct facts *f = facts_analyse(t->arena, simple);
+    struct facts *f = facts_analyse(t->arena, graph_simplify(g));
     uint32_t per_slot = (uint32_t)strtoul(word(t, "plans", "6"), NULL, 10);
     struct fusion_plan *plan = exec_plans(t->arena, f, device_of(t), per_slot);
-    struct lowered *low = lower_fusion(t->arena, f, plan);
-    const struct lowered *const all[1] = {low};
-    const char *text = codegen_cuda(t->arena, all, 1, &opt);
-    struct run r = {.arena = t->arena,
-                    .resolved = g,
-                    .low = low,
-                    .emu = library_of(t->libraries, text),
-                    .settings = t->settings,
-                    .n_settings = t->n_settings};
 
-    return r.emu && run_all(t, &r);
+    return lower_fusion(t->arena, f, plan);
 }
 
+/* All fusions of the file make one library: its engine is compiled once. */
 static bool
 run_line(struct test_case *t)
 {
-    uint32_t n = 1;
+    struct codegen_options opt = {.version = "test"};
+    struct module *m = load(t);
+    const struct lowered **all;
+    const struct emulation *emu;
     bool ok = true;
 
-    for (uint32_t i = 0; i < n && ok; i++) {
-        const struct graph *g = load(t, i, &n);
+    if (!m)
+        return false;
+    all = NEW_ARRAY(t->arena, const struct lowered *, m->n_graphs + 1);
+    for (uint32_t i = 0; i < m->n_graphs; i++)
+        all[i] = lower(t, m->graphs[i]);
+    emu = library_of(t->libraries,
+                     codegen_cuda(t->arena, all, m->n_graphs, &opt));
+    for (uint32_t i = 0; i < m->n_graphs && emu && ok; i++) {
+        struct run r = {.arena = t->arena,
+                        .resolved = m->graphs[i],
+                        .low = all[i],
+                        .emu = emu,
+                        .settings = t->settings,
+                        .n_settings = t->n_settings};
 
-        ok = g && compile_and_run(t, g);
+        ok = run_all(t, &r);
     }
-    return ok && t->variants > 0;
+    return emu && ok && t->variants > 0;
 }
 
 static unsigned
