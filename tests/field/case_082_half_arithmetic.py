@@ -57,7 +57,7 @@ def main():
     some = forms[::9]
     toolkit.need_nvrtc()
     for text, arch in (
-            (program("bf16", [("alone", forms[1::3])]), "sm_90"),
+            (program("bf16", [("alone", forms[1::6])]), "sm_90"),
             (program("f16", [("alone", some), ("behind", some),
                              ("between", some)]), "sm_80"),
             (program("bf16", [("behind", some), ("between", some)]), "sm_80")):
