@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,9 +53,29 @@ run_child(const char *folder, char *const *argv)
     _exit(127);
 }
 
+/* Waits for the child. A signal that would end us, and is held back until the
+ * folder is removed, ends the child first. */
+static bool
+wait_for(pid_t pid, int *ret_status)
+{
+    enum { LOOK_MS = 10 };
+    pid_t done;
+
+    while ((done = waitpid(pid, ret_status, WNOHANG)) == 0 ||
+           (done < 0 && errno == EINTR)) {
+        if (io_interrupted()) {
+            kill(pid, SIGTERM);
+            waitpid(pid, ret_status, 0);
+            return false;
+        }
+        poll(NULL, 0, LOOK_MS);
+    }
+    return done == pid;
+}
+
 /* The exit status, or -1 when it could not run or died by a signal. */
 static int
-run_in(const char *folder, char *const *argv)
+run_in(const char *folder, char *const *argv, const sigset_t *mask)
 {
     pid_t pid;
     int status;
@@ -63,19 +84,19 @@ run_in(const char *folder, char *const *argv)
     pid = fork();
     if (pid < 0)
         return -1;
-    if (pid == 0)
+    if (pid == 0) {
+        pthread_sigmask(SIG_SETMASK, mask, NULL);
         run_child(folder, argv);
-    while (waitpid(pid, &status, 0) < 0) {
-        if (errno != EINTR)
-            return -1;
     }
+    if (!wait_for(pid, &status))
+        return -1;
     return WIFEXITED(status) && WEXITSTATUS(status) < 126 ? WEXITSTATUS(status)
                                                           : -1;
 }
 
 static int
 run_nvcc(struct arena *a, const char *nvcc, const char *folder,
-         const struct cuda_request *req)
+         const struct cuda_request *req, const sigset_t *mask)
 {
     VEC(char *) argv = {0};
     static const char *const fixed[] = {"-cubin",
@@ -98,7 +119,7 @@ run_nvcc(struct arena *a, const char *nvcc, const char *folder,
         VEC_PUSH(a, &argv, arena_strdup(a, "-lineinfo"));
     VEC_PUSH(a, &argv, arena_strdup(a, "kernels.cu"));
     VEC_PUSH(a, &argv, NULL);
-    return run_in(folder, argv.v);
+    return run_in(folder, argv.v, mask);
 }
 
 static const char *
@@ -134,7 +155,8 @@ new_folder(struct arena *a)
 
 static bool
 compile_in(struct arena *a, const char *nvcc, const char *folder,
-           const struct cuda_request *req, struct cuda_result *ret)
+           const struct cuda_request *req, const sigset_t *mask,
+           struct cuda_result *ret)
 {
     struct io_output source = {arena_printf(a, "%s/kernels.cu", folder),
                                req->text, strlen(req->text)};
@@ -143,7 +165,7 @@ compile_in(struct arena *a, const char *nvcc, const char *folder,
 
     if (io_write_all(a, &source, 1, false) >= 0)
         return false;
-    status = run_nvcc(a, nvcc, folder, req);
+    status = run_nvcc(a, nvcc, folder, req, mask);
     ret->log = read_in(a, folder, "log", &log_len);
     if (!ret->log)
         ret->log = "";
@@ -162,6 +184,7 @@ nvcc_compile(struct arena *a, const struct cuda_request *req,
              struct cuda_result *ret, const char **ret_why)
 {
     const char *nvcc = find_nvcc(a), *folder;
+    sigset_t before;
     bool done;
 
     *ret = (struct cuda_result){.compiler = "nvcc", .log = ""};
@@ -169,14 +192,17 @@ nvcc_compile(struct arena *a, const struct cuda_request *req,
         *ret_why = "no nvcc in CUDA_HOME or on PATH";
         return false;
     }
+    io_hold_signals(&before);
     folder = new_folder(a);
     if (!folder) {
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
         *ret_why = arena_printf(a, "cannot make a temporary folder: %s",
                                 strerror(errno));
         return false;
     }
-    done = compile_in(a, nvcc, folder, req, ret);
+    done = compile_in(a, nvcc, folder, req, &before, ret);
     remove_folder(a, folder);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     ret->version = report_version(a, ret->ptx, ret->ptx_len, 0, 0);
     if (!done)
         *ret_why = arena_printf(a, "'%s' failed%s%s", nvcc,

@@ -93,9 +93,8 @@ io_read_stdin(struct arena *a, size_t *ret_len)
 
 static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-/* Holds back the signals that would end the process. */
-static void
-hold_signals(sigset_t *ret_before)
+void
+io_hold_signals(sigset_t *ret_before)
 {
     sigset_t set;
 
@@ -110,8 +109,8 @@ hold_signals(sigset_t *ret_before)
     pthread_sigmask(SIG_BLOCK, &set, ret_before);
 }
 
-static bool
-interrupted(void)
+bool
+io_interrupted(void)
 {
     sigset_t set, held;
 
@@ -138,7 +137,7 @@ wait_for_room(int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLOUT};
 
-    while (!interrupted()) {
+    while (!io_interrupted()) {
         int n = poll(&p, 1, LOOK_MS);
 
         if (n > 0)
@@ -159,7 +158,7 @@ write_fd(int fd, const void *data, size_t len, bool may_wait)
         size_t piece = may_wait ? MIN(len, (size_t)PIECE) : MIN(len, 1u << 20);
         ssize_t n;
 
-        if (may_wait ? !wait_for_room(fd) : interrupted())
+        if (may_wait ? !wait_for_room(fd) : io_interrupted())
             return false;
         n = write(fd, p, piece);
         if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -326,7 +325,7 @@ prepare(struct job *jobs, size_t n)
         if (jobs[i].direct && !write_fd(jobs[i].fd, out->data, out->len, true))
             return (int)i;
     }
-    return n && interrupted() ? 0 : -1;
+    return n && io_interrupted() ? 0 : -1;
 }
 
 static int
@@ -351,7 +350,7 @@ io_write_all(struct arena *a, const struct io_output *outs, size_t n,
     sigset_t before;
 
     if (failed < 0) {
-        hold_signals(&before);
+        io_hold_signals(&before);
         failed = prepare(jobs, n);
         if (failed < 0)
             failed = commit(jobs, n);

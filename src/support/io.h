@@ -7,6 +7,8 @@
 
 #include "support/base.h"
 
+#include <signal.h>
+
 struct arena;
 
 /* NULL with errno set on failure. The text is NUL-terminated beyond len. */
@@ -24,6 +26,12 @@ struct io_output {
  * output whose bytes are unchanged is left untouched. */
 int io_write_all(struct arena *a, const struct io_output *outs, size_t n,
                  bool keep_time);
+
+/* Holds back the signals that would end the process, until the mask before is
+ * set again: for as long as there is something to be removed. */
+void io_hold_signals(sigset_t *ret_before);
+/* True, with errno EINTR, when such a signal waits. */
+bool io_interrupted(void);
 
 /* Standard files that are closed get a descriptor that can only fail, so that
  * no output of ours is opened under their number. Call it first. */

@@ -257,6 +257,30 @@ def test_nvcc(at):
                 "temporary folder|no nvcc", env={"TMPDIR": "/no/such/folder"})
 
 
+def test_nvcc_killed(at):
+    """SIGTERM while nvcc runs ends it and leaves no folder"""
+    with faults.new_folder() as folder:
+        os.makedirs(os.path.join(folder, "cuda/bin"))
+        os.mkdir(os.path.join(folder, "tmp"))
+        path = faults.write(folder, "cuda/bin/nvcc",
+                            "#!/bin/sh\necho $$ >../../pid\nexec sleep 100\n")
+        os.chmod(path, 0o755)
+        p = subprocess.Popen([at.fusec, *ARGS, "--compiler=nvcc"], cwd=folder,
+                             env={**os.environ, "CUDA_HOME": "cuda",
+                                  "TMPDIR": os.path.join(folder, "tmp")})
+        pid = os.path.join(folder, "pid")
+        for _ in range(300):
+            if os.path.exists(pid) and os.path.getsize(pid):
+                break
+            time.sleep(0.1)
+        p.terminate()
+        check(p.wait(timeout=20) == -signal.SIGTERM, f"exit {p.returncode}")
+        check(not os.listdir(os.path.join(folder, "tmp")), "tmp is not empty")
+        with open(pid, encoding="ascii") as f:
+            number = int(f.read())
+        check(not os.path.exists(f"/proc/{number}"), "nvcc still runs")
+
+
 def test_max_ptx(at):
     """PTX newer than allowed"""
     with faults.new_folder() as folder:
@@ -278,5 +302,5 @@ if __name__ == "__main__":
         test_missing, test_truncated, test_old, test_architecture, test_errors,
         test_refusal, test_refusal_kept_nowhere, test_builtins_stub, test_builtins,
         test_empty,
-        test_logs, test_versions, test_hangs, test_crashes, test_nvcc,
+        test_logs, test_versions, test_hangs, test_crashes, test_nvcc, test_nvcc_killed,
         test_max_ptx]))
