@@ -9,6 +9,7 @@
 #include "support/arena.h"
 
 enum { WARP = 32 };
+static const int64_t GRID_MAX = INT32_MAX; /* blocks along x */
 
 /* --- set-up --------------------------------------------------------------- */
 
@@ -182,11 +183,35 @@ rw_block_row(const struct rw *w)
     return lower_wide(w->ctx, call0(w, w->tiles ? "fu_bid_y" : "fu_bid_x"));
 }
 
+static const struct sym *
+row_steps(const struct rw *w)
+{
+    struct sym_ctx *c = w->ctx->syms;
+
+    return sym_ceil_div(c, w->m, sym_int(c, rows_per_block_step(w)));
+}
+
+/* True when one block a step may be more than a grid's first extent takes: then
+ * the second goes on. */
+static bool
+is_folded(const struct rw *w)
+{
+    int64_t most;
+
+    return !w->persistent && !w->tiles &&
+           !(sym_upper_bound(w->ctx->syms, row_steps(w), &most) &&
+             most <= GRID_MAX);
+}
+
 static const struct kexpr *
 first_row(const struct rw *w)
 {
     const struct kexpr *bid = rw_block_row(w);
 
+    if (is_folded(w))
+        bid = ke_bin(w->a, "+", bid,
+                     ke_bin(w->a, "*", lower_wide(w->ctx, call0(w, "fu_bid_y")),
+                            ke_int(w->a, GRID_MAX)));
     if (rows_per_block_step(w) == 1)
         return bid;
     return ke_bin(w->a, "*", bid, ke_int(w->a, rows_per_block_step(w)));
@@ -407,13 +432,24 @@ emit_long_loop(struct rw *w, struct kbuild *b)
 }
 
 static void
+emit_one_step(struct rw *w, struct kbuild *b)
+{
+    const struct kexpr *row0 = kb_let(b, "fu_i64", "row0", first_row(w));
+    struct kbuild in = *b;
+
+    if (is_folded(w) && rows_per_block_step(w) == 1)
+        in = kb_if(b, ke_bin(w->a, "<", row0, w->mv));
+    emit_step(w, &in, row0);
+}
+
+static void
 emit_row_loop(struct rw *w, struct kbuild *b)
 {
     struct arena *a = w->a;
     struct kbuild in;
 
     if (!w->persistent) {
-        emit_step(w, b, kb_let(b, "fu_i64", "row0", first_row(w)));
+        emit_one_step(w, b);
         return;
     }
     if (w->exchanges_total == 1 && w->tpr > WARP)
@@ -485,18 +521,19 @@ static void
 set_grid(struct rw *w)
 {
     struct sym_ctx *c = w->ctx->syms;
-    const struct sym *rows, *tiles;
+    const struct sym *rows = row_steps(w), *tiles;
     int64_t tile = (int64_t)w->tpr * w->vec * w->vpt;
 
     if (w->persistent && w->kp->key[PK_GRID_ROWS] > 0)
         rows = sym_int(c, w->kp->key[PK_GRID_ROWS]);
-    else
-        rows = sym_ceil_div(c, w->m, sym_int(c, rows_per_block_step(w)));
     tiles = sym_ceil_div(c, w->n, sym_int(c, tile));
     if (has_row_results(w))
         tiles = sym_max(c, tiles, sym_int(c, 1));
     if (w->tiles)
         lower_set_grid(w->ctx, &w->lk, tiles, rows);
+    else if (is_folded(w))
+        lower_set_grid(w->ctx, &w->lk, sym_min(c, rows, sym_int(c, GRID_MAX)),
+                       sym_ceil_div(c, rows, sym_int(c, GRID_MAX)));
     else
         lower_set_grid(w->ctx, &w->lk, rows, sym_int(c, 1));
     w->lk.launch.smem = arena_printf(w->a, "%" PRId64, rw_smem_bytes(w));
