@@ -85,6 +85,7 @@ static __device__ __forceinline__ float fu_float(fu_u32 w)
 #define FU_RESTRICT __restrict__
 static __device__ __forceinline__ int fu_tid() { return (int)threadIdx.x; }
 static __device__ __forceinline__ int fu_bid_x() { return (int)blockIdx.x; }
+static __device__ __forceinline__ int fu_bid_y() { return (int)blockIdx.y; }
 
 // All threads of the block.
 static __device__ __forceinline__ void fu_barrier()
@@ -542,7 +543,7 @@ fu_attention_softmax_v0_k0(
     const int tid = fu_tid();
     const int t = tid % 32;
     const int group = tid / 32;
-    const fu_i64 row0 = fu_i64(fu_bid_x()) * 4;
+    const fu_i64 row0 = (fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647) * 4;
     const fu_i64 want = row0 + group;
     const bool active = want < m_0;
     const fu_i64 row = fu_min_i64(want, m_0 - 1);
@@ -620,79 +621,81 @@ fu_attention_softmax_v1_k0(
     const int tid = fu_tid();
     const int lane = tid % 32;
     const int warp = tid / 32;
-    const fu_i64 row0 = fu_i64(fu_bid_x());
-    const fu_i64 o_scores = row0 * d_K;
-    const fu_i64 o_p = row0 * d_K;
-    float k_3[64];
-    float k_7[64];
-    float r_4 = (-fu_inff());
+    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    if (row0 < m_0) {
+        const fu_i64 o_scores = row0 * d_K;
+        const fu_i64 o_p = row0 * d_K;
+        float k_3[64];
+        float k_7[64];
+        float r_4 = (-fu_inff());
 #pragma unroll
-    for (int v = 0; v < 8; ++v) {
-        const int c = (v * 128 + tid) * 8;
-        if (c < d_K) {
-            const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
+        for (int v = 0; v < 8; ++v) {
+            const int c = (v * 128 + tid) * 8;
+            if (c < d_K) {
+                const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
 #pragma unroll
-            for (int e = 0; e < 8; ++e) {
-                const float v_scores = fu_get(l_scores, e);
-                const float v_3 = v_scores * c_scale;
-                k_3[v * 8 + e] = v_3;
-                r_4 = fu_maximum(r_4, v_3);
+                for (int e = 0; e < 8; ++e) {
+                    const float v_scores = fu_get(l_scores, e);
+                    const float v_3 = v_scores * c_scale;
+                    k_3[v * 8 + e] = v_3;
+                    r_4 = fu_maximum(r_4, v_3);
+                }
             }
         }
-    }
-    // Combine over the threads of the row.
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
-    if (lane == 0) {
-        fu_sstore<float>(warp * 8, r_4);
-    }
-    fu_barrier();
-    r_4 = fu_sload<float>((lane & 3) * 8);
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
-    float r_8 = 0.0f;
+        // Combine over the threads of the row.
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8, r_4);
+        }
+        fu_barrier();
+        r_4 = fu_sload<float>((lane & 3) * 8);
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        float r_8 = 0.0f;
 #pragma unroll
-    for (int v = 0; v < 8; ++v) {
-        const int c = (v * 128 + tid) * 8;
-        if (c < d_K) {
+        for (int v = 0; v < 8; ++v) {
+            const int c = (v * 128 + tid) * 8;
+            if (c < d_K) {
 #pragma unroll
-            for (int e = 0; e < 8; ++e) {
-                const float v_3 = k_3[v * 8 + e];
-                const float v_6 = v_3 - r_4;
-                const float v_7 = fu_exp(v_6);
-                k_7[v * 8 + e] = v_7;
-                r_8 = r_8 + v_7;
+                for (int e = 0; e < 8; ++e) {
+                    const float v_3 = k_3[v * 8 + e];
+                    const float v_6 = v_3 - r_4;
+                    const float v_7 = fu_exp(v_6);
+                    k_7[v * 8 + e] = v_7;
+                    r_8 = r_8 + v_7;
+                }
             }
         }
-    }
-    // Combine over the threads of the row.
-    r_8 = r_8 + fu_shfl_xor(r_8, 16);
-    r_8 = r_8 + fu_shfl_xor(r_8, 8);
-    r_8 = r_8 + fu_shfl_xor(r_8, 4);
-    r_8 = r_8 + fu_shfl_xor(r_8, 2);
-    r_8 = r_8 + fu_shfl_xor(r_8, 1);
-    if (lane == 0) {
-        fu_sstore<float>(warp * 8 + 32, r_8);
-    }
-    fu_barrier();
-    r_8 = fu_sload<float>((lane & 3) * 8 + 32);
-    r_8 = r_8 + fu_shfl_xor(r_8, 2);
-    r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        // Combine over the threads of the row.
+        r_8 = r_8 + fu_shfl_xor(r_8, 16);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8 + 32, r_8);
+        }
+        fu_barrier();
+        r_8 = fu_sload<float>((lane & 3) * 8 + 32);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
 #pragma unroll
-    for (int v = 0; v < 8; ++v) {
-        const int c = (v * 128 + tid) * 8;
-        if (c < d_K) {
-            fu_vec<fu_bf16, 8> s_p;
+        for (int v = 0; v < 8; ++v) {
+            const int c = (v * 128 + tid) * 8;
+            if (c < d_K) {
+                fu_vec<fu_bf16, 8> s_p;
 #pragma unroll
-            for (int e = 0; e < 8; ++e) {
-                const float v_7 = k_7[v * 8 + e];
-                const float v_p = v_7 / r_8;
-                fu_set(s_p, e, v_p);
+                for (int e = 0; e < 8; ++e) {
+                    const float v_7 = k_7[v * 8 + e];
+                    const float v_p = v_7 / r_8;
+                    fu_set(s_p, e, v_p);
+                }
+                fu_vstore<8>(p_p, o_p + c, s_p);
             }
-            fu_vstore<8>(p_p, o_p + c, s_p);
         }
     }
 }
@@ -709,94 +712,96 @@ fu_attention_softmax_v2_k0(
     const int tid = fu_tid();
     const int lane = tid % 32;
     const int warp = tid / 32;
-    const fu_i64 row0 = fu_i64(fu_bid_x());
-    const fu_i64 o_scores = row0 * d_K;
-    const fu_i64 o_p = row0 * d_K;
-    float r_4 = (-fu_inff());
-    for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
+    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    if (row0 < m_0) {
+        const fu_i64 o_scores = row0 * d_K;
+        const fu_i64 o_p = row0 * d_K;
+        float r_4 = (-fu_inff());
+        for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
 #pragma unroll
-        for (int v = 0; v < 2; ++v) {
-            const fu_i64 c = c0 + (v * 512 + tid) * 8;
-            if (c < d_K) {
-                const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
+            for (int v = 0; v < 2; ++v) {
+                const fu_i64 c = c0 + (v * 512 + tid) * 8;
+                if (c < d_K) {
+                    const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
 #pragma unroll
-                for (int e = 0; e < 8; ++e) {
-                    const float v_scores = fu_get(l_scores, e);
-                    const float v_3 = v_scores * c_scale;
-                    r_4 = fu_maximum(r_4, v_3);
+                    for (int e = 0; e < 8; ++e) {
+                        const float v_scores = fu_get(l_scores, e);
+                        const float v_3 = v_scores * c_scale;
+                        r_4 = fu_maximum(r_4, v_3);
+                    }
                 }
             }
         }
-    }
-    // Combine over the threads of the row.
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
-    if (lane == 0) {
-        fu_sstore<float>(warp * 8, r_4);
-    }
-    fu_barrier();
-    r_4 = fu_sload<float>((lane & 15) * 8);
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
-    float r_8 = 0.0f;
-    fu_sum<float> sum_8 = fu_sum_none<float>();
-    for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
-        r_8 = 0.0f;
+        // Combine over the threads of the row.
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8, r_4);
+        }
+        fu_barrier();
+        r_4 = fu_sload<float>((lane & 15) * 8);
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        float r_8 = 0.0f;
+        fu_sum<float> sum_8 = fu_sum_none<float>();
+        for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
+            r_8 = 0.0f;
 #pragma unroll
-        for (int v = 0; v < 2; ++v) {
-            const fu_i64 c = c0 + (v * 512 + tid) * 8;
-            if (c < d_K) {
-                const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
+            for (int v = 0; v < 2; ++v) {
+                const fu_i64 c = c0 + (v * 512 + tid) * 8;
+                if (c < d_K) {
+                    const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
 #pragma unroll
-                for (int e = 0; e < 8; ++e) {
-                    const float v_scores = fu_get(l_scores, e);
-                    const float v_3 = v_scores * c_scale;
-                    const float v_6 = v_3 - r_4;
-                    const float v_7 = fu_exp(v_6);
-                    r_8 = r_8 + v_7;
+                    for (int e = 0; e < 8; ++e) {
+                        const float v_scores = fu_get(l_scores, e);
+                        const float v_3 = v_scores * c_scale;
+                        const float v_6 = v_3 - r_4;
+                        const float v_7 = fu_exp(v_6);
+                        r_8 = r_8 + v_7;
+                    }
                 }
             }
+            sum_8 = fu_sum_add(sum_8, r_8);
         }
-        sum_8 = fu_sum_add(sum_8, r_8);
-    }
-    r_8 = fu_sum_value(sum_8);
-    // Combine over the threads of the row.
-    r_8 = r_8 + fu_shfl_xor(r_8, 16);
-    r_8 = r_8 + fu_shfl_xor(r_8, 8);
-    r_8 = r_8 + fu_shfl_xor(r_8, 4);
-    r_8 = r_8 + fu_shfl_xor(r_8, 2);
-    r_8 = r_8 + fu_shfl_xor(r_8, 1);
-    if (lane == 0) {
-        fu_sstore<float>(warp * 8 + 128, r_8);
-    }
-    fu_barrier();
-    r_8 = fu_sload<float>((lane & 15) * 8 + 128);
-    r_8 = r_8 + fu_shfl_xor(r_8, 8);
-    r_8 = r_8 + fu_shfl_xor(r_8, 4);
-    r_8 = r_8 + fu_shfl_xor(r_8, 2);
-    r_8 = r_8 + fu_shfl_xor(r_8, 1);
-    for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
+        r_8 = fu_sum_value(sum_8);
+        // Combine over the threads of the row.
+        r_8 = r_8 + fu_shfl_xor(r_8, 16);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8 + 128, r_8);
+        }
+        fu_barrier();
+        r_8 = fu_sload<float>((lane & 15) * 8 + 128);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
 #pragma unroll
-        for (int v = 0; v < 2; ++v) {
-            const fu_i64 c = c0 + (v * 512 + tid) * 8;
-            if (c < d_K) {
-                const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
-                fu_vec<fu_bf16, 8> s_p;
+            for (int v = 0; v < 2; ++v) {
+                const fu_i64 c = c0 + (v * 512 + tid) * 8;
+                if (c < d_K) {
+                    const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
+                    fu_vec<fu_bf16, 8> s_p;
 #pragma unroll
-                for (int e = 0; e < 8; ++e) {
-                    const float v_scores = fu_get(l_scores, e);
-                    const float v_3 = v_scores * c_scale;
-                    const float v_6 = v_3 - r_4;
-                    const float v_7 = fu_exp(v_6);
-                    const float v_p = v_7 / r_8;
-                    fu_set(s_p, e, v_p);
+                    for (int e = 0; e < 8; ++e) {
+                        const float v_scores = fu_get(l_scores, e);
+                        const float v_3 = v_scores * c_scale;
+                        const float v_6 = v_3 - r_4;
+                        const float v_7 = fu_exp(v_6);
+                        const float v_p = v_7 / r_8;
+                        fu_set(s_p, e, v_p);
+                    }
+                    fu_vstore<8>(p_p, o_p + c, s_p);
                 }
-                fu_vstore<8>(p_p, o_p + c, s_p);
             }
         }
     }
@@ -814,69 +819,71 @@ fu_attention_softmax_v3_k0(
     const int tid = fu_tid();
     const int lane = tid % 32;
     const int warp = tid / 32;
-    const fu_i64 row0 = fu_i64(fu_bid_x());
-    const fu_i64 o_scores = row0 * d_K;
-    const fu_i64 o_p = row0 * d_K;
-    float k_3[8];
-    float k_7[8];
-    float r_4 = (-fu_inff());
+    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    if (row0 < m_0) {
+        const fu_i64 o_scores = row0 * d_K;
+        const fu_i64 o_p = row0 * d_K;
+        float k_3[8];
+        float k_7[8];
+        float r_4 = (-fu_inff());
 #pragma unroll
-    for (int v = 0; v < 8; ++v) {
-        const int c = v * 256 + tid;
-        if (c < d_K) {
-            const float v_scores = fu_load(p_scores, o_scores + c);
-            const float v_3 = v_scores * c_scale;
-            k_3[v] = v_3;
-            r_4 = fu_maximum(r_4, v_3);
+        for (int v = 0; v < 8; ++v) {
+            const int c = v * 256 + tid;
+            if (c < d_K) {
+                const float v_scores = fu_load(p_scores, o_scores + c);
+                const float v_3 = v_scores * c_scale;
+                k_3[v] = v_3;
+                r_4 = fu_maximum(r_4, v_3);
+            }
         }
-    }
-    // Combine over the threads of the row.
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
-    if (lane == 0) {
-        fu_sstore<float>(warp * 8, r_4);
-    }
-    fu_barrier();
-    r_4 = fu_sload<float>((lane & 7) * 8);
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
-    float r_8 = 0.0f;
-#pragma unroll
-    for (int v = 0; v < 8; ++v) {
-        const int c = v * 256 + tid;
-        if (c < d_K) {
-            const float v_3 = k_3[v];
-            const float v_6 = v_3 - r_4;
-            const float v_7 = fu_exp(v_6);
-            k_7[v] = v_7;
-            r_8 = r_8 + v_7;
+        // Combine over the threads of the row.
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8, r_4);
         }
-    }
-    // Combine over the threads of the row.
-    r_8 = r_8 + fu_shfl_xor(r_8, 16);
-    r_8 = r_8 + fu_shfl_xor(r_8, 8);
-    r_8 = r_8 + fu_shfl_xor(r_8, 4);
-    r_8 = r_8 + fu_shfl_xor(r_8, 2);
-    r_8 = r_8 + fu_shfl_xor(r_8, 1);
-    if (lane == 0) {
-        fu_sstore<float>(warp * 8 + 64, r_8);
-    }
-    fu_barrier();
-    r_8 = fu_sload<float>((lane & 7) * 8 + 64);
-    r_8 = r_8 + fu_shfl_xor(r_8, 4);
-    r_8 = r_8 + fu_shfl_xor(r_8, 2);
-    r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        fu_barrier();
+        r_4 = fu_sload<float>((lane & 7) * 8);
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        float r_8 = 0.0f;
 #pragma unroll
-    for (int v = 0; v < 8; ++v) {
-        const int c = v * 256 + tid;
-        if (c < d_K) {
-            const float v_7 = k_7[v];
-            const float v_p = v_7 / r_8;
-            fu_store(p_p, o_p + c, v_p);
+        for (int v = 0; v < 8; ++v) {
+            const int c = v * 256 + tid;
+            if (c < d_K) {
+                const float v_3 = k_3[v];
+                const float v_6 = v_3 - r_4;
+                const float v_7 = fu_exp(v_6);
+                k_7[v] = v_7;
+                r_8 = r_8 + v_7;
+            }
+        }
+        // Combine over the threads of the row.
+        r_8 = r_8 + fu_shfl_xor(r_8, 16);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8 + 64, r_8);
+        }
+        fu_barrier();
+        r_8 = fu_sload<float>((lane & 7) * 8 + 64);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = v * 256 + tid;
+            if (c < d_K) {
+                const float v_7 = k_7[v];
+                const float v_p = v_7 / r_8;
+                fu_store(p_p, o_p + c, v_p);
+            }
         }
     }
 }
@@ -893,80 +900,82 @@ fu_attention_softmax_v4_k0(
     const int tid = fu_tid();
     const int lane = tid % 32;
     const int warp = tid / 32;
-    const fu_i64 row0 = fu_i64(fu_bid_x());
-    const fu_i64 o_scores = row0 * d_K;
-    const fu_i64 o_p = row0 * d_K;
-    float r_4 = (-fu_inff());
-    for (fu_i64 c0 = 0; c0 < d_K; c0 += 2048) {
+    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    if (row0 < m_0) {
+        const fu_i64 o_scores = row0 * d_K;
+        const fu_i64 o_p = row0 * d_K;
+        float r_4 = (-fu_inff());
+        for (fu_i64 c0 = 0; c0 < d_K; c0 += 2048) {
 #pragma unroll
-        for (int v = 0; v < 4; ++v) {
-            const fu_i64 c = c0 + (v * 512 + tid);
-            if (c < d_K) {
-                const float v_scores = fu_load(p_scores, o_scores + c);
-                const float v_3 = v_scores * c_scale;
-                r_4 = fu_maximum(r_4, v_3);
+            for (int v = 0; v < 4; ++v) {
+                const fu_i64 c = c0 + (v * 512 + tid);
+                if (c < d_K) {
+                    const float v_scores = fu_load(p_scores, o_scores + c);
+                    const float v_3 = v_scores * c_scale;
+                    r_4 = fu_maximum(r_4, v_3);
+                }
             }
         }
-    }
-    // Combine over the threads of the row.
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
-    if (lane == 0) {
-        fu_sstore<float>(warp * 8, r_4);
-    }
-    fu_barrier();
-    r_4 = fu_sload<float>((lane & 15) * 8);
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
-    r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
-    float r_8 = 0.0f;
-    fu_sum<float> sum_8 = fu_sum_none<float>();
-    for (fu_i64 c0 = 0; c0 < d_K; c0 += 2048) {
-        r_8 = 0.0f;
-#pragma unroll
-        for (int v = 0; v < 4; ++v) {
-            const fu_i64 c = c0 + (v * 512 + tid);
-            if (c < d_K) {
-                const float v_scores = fu_load(p_scores, o_scores + c);
-                const float v_3 = v_scores * c_scale;
-                const float v_6 = v_3 - r_4;
-                const float v_7 = fu_exp(v_6);
-                r_8 = r_8 + v_7;
-            }
+        // Combine over the threads of the row.
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8, r_4);
         }
-        sum_8 = fu_sum_add(sum_8, r_8);
-    }
-    r_8 = fu_sum_value(sum_8);
-    // Combine over the threads of the row.
-    r_8 = r_8 + fu_shfl_xor(r_8, 16);
-    r_8 = r_8 + fu_shfl_xor(r_8, 8);
-    r_8 = r_8 + fu_shfl_xor(r_8, 4);
-    r_8 = r_8 + fu_shfl_xor(r_8, 2);
-    r_8 = r_8 + fu_shfl_xor(r_8, 1);
-    if (lane == 0) {
-        fu_sstore<float>(warp * 8 + 128, r_8);
-    }
-    fu_barrier();
-    r_8 = fu_sload<float>((lane & 15) * 8 + 128);
-    r_8 = r_8 + fu_shfl_xor(r_8, 8);
-    r_8 = r_8 + fu_shfl_xor(r_8, 4);
-    r_8 = r_8 + fu_shfl_xor(r_8, 2);
-    r_8 = r_8 + fu_shfl_xor(r_8, 1);
-    for (fu_i64 c0 = 0; c0 < d_K; c0 += 2048) {
+        fu_barrier();
+        r_4 = fu_sload<float>((lane & 15) * 8);
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        float r_8 = 0.0f;
+        fu_sum<float> sum_8 = fu_sum_none<float>();
+        for (fu_i64 c0 = 0; c0 < d_K; c0 += 2048) {
+            r_8 = 0.0f;
 #pragma unroll
-        for (int v = 0; v < 4; ++v) {
-            const fu_i64 c = c0 + (v * 512 + tid);
-            if (c < d_K) {
-                const float v_scores = fu_load(p_scores, o_scores + c);
-                const float v_3 = v_scores * c_scale;
-                const float v_6 = v_3 - r_4;
-                const float v_7 = fu_exp(v_6);
-                const float v_p = v_7 / r_8;
-                fu_store(p_p, o_p + c, v_p);
+            for (int v = 0; v < 4; ++v) {
+                const fu_i64 c = c0 + (v * 512 + tid);
+                if (c < d_K) {
+                    const float v_scores = fu_load(p_scores, o_scores + c);
+                    const float v_3 = v_scores * c_scale;
+                    const float v_6 = v_3 - r_4;
+                    const float v_7 = fu_exp(v_6);
+                    r_8 = r_8 + v_7;
+                }
+            }
+            sum_8 = fu_sum_add(sum_8, r_8);
+        }
+        r_8 = fu_sum_value(sum_8);
+        // Combine over the threads of the row.
+        r_8 = r_8 + fu_shfl_xor(r_8, 16);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8 + 128, r_8);
+        }
+        fu_barrier();
+        r_8 = fu_sload<float>((lane & 15) * 8 + 128);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        for (fu_i64 c0 = 0; c0 < d_K; c0 += 2048) {
+#pragma unroll
+            for (int v = 0; v < 4; ++v) {
+                const fu_i64 c = c0 + (v * 512 + tid);
+                if (c < d_K) {
+                    const float v_scores = fu_load(p_scores, o_scores + c);
+                    const float v_3 = v_scores * c_scale;
+                    const float v_6 = v_3 - r_4;
+                    const float v_7 = fu_exp(v_6);
+                    const float v_p = v_7 / r_8;
+                    fu_store(p_p, o_p + c, v_p);
+                }
             }
         }
     }

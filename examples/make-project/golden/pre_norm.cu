@@ -82,6 +82,7 @@ static __device__ __forceinline__ float fu_float(fu_u32 w)
 #define FU_RESTRICT __restrict__
 static __device__ __forceinline__ int fu_tid() { return (int)threadIdx.x; }
 static __device__ __forceinline__ int fu_bid_x() { return (int)blockIdx.x; }
+static __device__ __forceinline__ int fu_bid_y() { return (int)blockIdx.y; }
 
 // The offset of something to be read again, which the compiler may neither
 // keep from the time before nor move out of a loop. No instruction.
@@ -553,7 +554,7 @@ fu_pre_norm_v0_k0(
     const int tid = fu_tid();
     const int t = tid % 32;
     const int group = tid / 32;
-    const fu_i64 row0 = fu_i64(fu_bid_x()) * 4;
+    const fu_i64 row0 = (fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647) * 4;
     const fu_i64 want = row0 + group;
     const bool active = want < d_M;
     const fu_i64 row = fu_min_i64(want, d_M - 1);
@@ -626,68 +627,70 @@ fu_pre_norm_v1_k0(
     const int tid = fu_tid();
     const int lane = tid % 32;
     const int warp = tid / 32;
-    const fu_i64 row0 = fu_i64(fu_bid_x());
-    const fu_i64 o_x = row0 * d_N;
-    const fu_i64 o_weight = 0;
-    const fu_i64 o_y = row0 * d_N;
-    fu_vec<fu_bf16, 8> b_x[4];
+    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    if (row0 < d_M) {
+        const fu_i64 o_x = row0 * d_N;
+        const fu_i64 o_weight = 0;
+        const fu_i64 o_y = row0 * d_N;
+        fu_vec<fu_bf16, 8> b_x[4];
 #pragma unroll
-    for (int v = 0; v < 4; ++v) {
-        b_x[v] = fu_vzero<fu_bf16, 8>();
-    }
-#pragma unroll
-    for (int v = 0; v < 4; ++v) {
-        const int c = (v * 256 + tid) * 8;
-        if (c < d_N) {
-            b_x[v] = fu_vload<8>(p_x, o_x + c);
+        for (int v = 0; v < 4; ++v) {
+            b_x[v] = fu_vzero<fu_bf16, 8>();
         }
-    }
-    float r_3 = 0.0f;
 #pragma unroll
-    for (int v = 0; v < 4; ++v) {
-        const int c = (v * 256 + tid) * 8;
-        if (c < d_N) {
-#pragma unroll
-            for (int e = 0; e < 8; ++e) {
-                const float v_x = fu_get(b_x[v], e);
-                const float v_2 = v_x * v_x;
-                r_3 = r_3 + v_2;
+        for (int v = 0; v < 4; ++v) {
+            const int c = (v * 256 + tid) * 8;
+            if (c < d_N) {
+                b_x[v] = fu_vload<8>(p_x, o_x + c);
             }
         }
-    }
-    // Combine over the threads of the row.
-    r_3 = r_3 + fu_shfl_xor(r_3, 16);
-    r_3 = r_3 + fu_shfl_xor(r_3, 8);
-    r_3 = r_3 + fu_shfl_xor(r_3, 4);
-    r_3 = r_3 + fu_shfl_xor(r_3, 2);
-    r_3 = r_3 + fu_shfl_xor(r_3, 1);
-    if (lane == 0) {
-        fu_sstore<float>(warp * 8, r_3);
-    }
-    fu_barrier();
-    r_3 = fu_sload<float>((lane & 7) * 8);
-    r_3 = r_3 + fu_shfl_xor(r_3, 4);
-    r_3 = r_3 + fu_shfl_xor(r_3, 2);
-    r_3 = r_3 + fu_shfl_xor(r_3, 1);
-    const float v_5 = fu_cast_f32(d_N);
-    const float v_7 = r_3 / v_5;
-    const float v_10 = v_7 + 1e-06f;
-    const float v_11 = fu_rsqrt(v_10);
+        float r_3 = 0.0f;
 #pragma unroll
-    for (int v = 0; v < 4; ++v) {
-        const int c = (v * 256 + tid) * 8;
-        if (c < d_N) {
-            const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
-            fu_vec<fu_bf16, 8> s_y;
+        for (int v = 0; v < 4; ++v) {
+            const int c = (v * 256 + tid) * 8;
+            if (c < d_N) {
 #pragma unroll
-            for (int e = 0; e < 8; ++e) {
-                const float v_x = fu_get(b_x[v], e);
-                const float v_13 = v_x * v_11;
-                const float v_weight = fu_get(l_weight, e);
-                const float v_y = v_13 * v_weight;
-                fu_set(s_y, e, v_y);
+                for (int e = 0; e < 8; ++e) {
+                    const float v_x = fu_get(b_x[v], e);
+                    const float v_2 = v_x * v_x;
+                    r_3 = r_3 + v_2;
+                }
             }
-            fu_vstore<8>(p_y, o_y + c, s_y);
+        }
+        // Combine over the threads of the row.
+        r_3 = r_3 + fu_shfl_xor(r_3, 16);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8, r_3);
+        }
+        fu_barrier();
+        r_3 = fu_sload<float>((lane & 7) * 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        const float v_5 = fu_cast_f32(d_N);
+        const float v_7 = r_3 / v_5;
+        const float v_10 = v_7 + 1e-06f;
+        const float v_11 = fu_rsqrt(v_10);
+#pragma unroll
+        for (int v = 0; v < 4; ++v) {
+            const int c = (v * 256 + tid) * 8;
+            if (c < d_N) {
+                const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+                fu_vec<fu_bf16, 8> s_y;
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_x = fu_get(b_x[v], e);
+                    const float v_13 = v_x * v_11;
+                    const float v_weight = fu_get(l_weight, e);
+                    const float v_y = v_13 * v_weight;
+                    fu_set(s_y, e, v_y);
+                }
+                fu_vstore<8>(p_y, o_y + c, s_y);
+            }
         }
     }
 }
@@ -704,65 +707,67 @@ fu_pre_norm_v2_k0(
     const int tid = fu_tid();
     const int lane = tid % 32;
     const int warp = tid / 32;
-    const fu_i64 row0 = fu_i64(fu_bid_x());
-    const fu_i64 o_x = row0 * d_N;
-    const fu_i64 o_weight = 0;
-    const fu_i64 o_y = row0 * d_N;
-    float r_3 = 0.0f;
-    fu_sum<float> sum_3 = fu_sum_none<float>();
-    for (fu_i64 c0 = 0; c0 < d_N; c0 += 8192) {
-        r_3 = 0.0f;
+    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    if (row0 < d_M) {
+        const fu_i64 o_x = row0 * d_N;
+        const fu_i64 o_weight = 0;
+        const fu_i64 o_y = row0 * d_N;
+        float r_3 = 0.0f;
+        fu_sum<float> sum_3 = fu_sum_none<float>();
+        for (fu_i64 c0 = 0; c0 < d_N; c0 += 8192) {
+            r_3 = 0.0f;
 #pragma unroll
-        for (int v = 0; v < 4; ++v) {
-            const fu_i64 c = c0 + (v * 256 + tid) * 8;
-            if (c < d_N) {
-                const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, o_x + c);
+            for (int v = 0; v < 4; ++v) {
+                const fu_i64 c = c0 + (v * 256 + tid) * 8;
+                if (c < d_N) {
+                    const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, o_x + c);
 #pragma unroll
-                for (int e = 0; e < 8; ++e) {
-                    const float v_x = fu_get(l_x, e);
-                    const float v_2 = v_x * v_x;
-                    r_3 = r_3 + v_2;
+                    for (int e = 0; e < 8; ++e) {
+                        const float v_x = fu_get(l_x, e);
+                        const float v_2 = v_x * v_x;
+                        r_3 = r_3 + v_2;
+                    }
                 }
             }
+            sum_3 = fu_sum_add(sum_3, r_3);
         }
-        sum_3 = fu_sum_add(sum_3, r_3);
-    }
-    r_3 = fu_sum_value(sum_3);
-    // Combine over the threads of the row.
-    r_3 = r_3 + fu_shfl_xor(r_3, 16);
-    r_3 = r_3 + fu_shfl_xor(r_3, 8);
-    r_3 = r_3 + fu_shfl_xor(r_3, 4);
-    r_3 = r_3 + fu_shfl_xor(r_3, 2);
-    r_3 = r_3 + fu_shfl_xor(r_3, 1);
-    if (lane == 0) {
-        fu_sstore<float>(warp * 8, r_3);
-    }
-    fu_barrier();
-    r_3 = fu_sload<float>((lane & 7) * 8);
-    r_3 = r_3 + fu_shfl_xor(r_3, 4);
-    r_3 = r_3 + fu_shfl_xor(r_3, 2);
-    r_3 = r_3 + fu_shfl_xor(r_3, 1);
-    const float v_5 = fu_cast_f32(d_N);
-    const float v_7 = r_3 / v_5;
-    const float v_10 = v_7 + 1e-06f;
-    const float v_11 = fu_rsqrt(v_10);
-    for (fu_i64 c0 = 0; c0 < d_N; c0 += 8192) {
+        r_3 = fu_sum_value(sum_3);
+        // Combine over the threads of the row.
+        r_3 = r_3 + fu_shfl_xor(r_3, 16);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8, r_3);
+        }
+        fu_barrier();
+        r_3 = fu_sload<float>((lane & 7) * 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        const float v_5 = fu_cast_f32(d_N);
+        const float v_7 = r_3 / v_5;
+        const float v_10 = v_7 + 1e-06f;
+        const float v_11 = fu_rsqrt(v_10);
+        for (fu_i64 c0 = 0; c0 < d_N; c0 += 8192) {
 #pragma unroll
-        for (int v = 0; v < 4; ++v) {
-            const fu_i64 c = c0 + (v * 256 + tid) * 8;
-            if (c < d_N) {
-                const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, o_x + c);
-                const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
-                fu_vec<fu_bf16, 8> s_y;
+            for (int v = 0; v < 4; ++v) {
+                const fu_i64 c = c0 + (v * 256 + tid) * 8;
+                if (c < d_N) {
+                    const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, o_x + c);
+                    const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+                    fu_vec<fu_bf16, 8> s_y;
 #pragma unroll
-                for (int e = 0; e < 8; ++e) {
-                    const float v_x = fu_get(l_x, e);
-                    const float v_13 = v_x * v_11;
-                    const float v_weight = fu_get(l_weight, e);
-                    const float v_y = v_13 * v_weight;
-                    fu_set(s_y, e, v_y);
+                    for (int e = 0; e < 8; ++e) {
+                        const float v_x = fu_get(l_x, e);
+                        const float v_13 = v_x * v_11;
+                        const float v_weight = fu_get(l_weight, e);
+                        const float v_y = v_13 * v_weight;
+                        fu_set(s_y, e, v_y);
+                    }
+                    fu_vstore<8>(p_y, o_y + c, s_y);
                 }
-                fu_vstore<8>(p_y, o_y + c, s_y);
             }
         }
     }
@@ -780,47 +785,49 @@ fu_pre_norm_v3_k0(
     const int tid = fu_tid();
     const int lane = tid % 32;
     const int warp = tid / 32;
-    const fu_i64 row0 = fu_i64(fu_bid_x());
-    const fu_i64 o_x = row0 * d_N;
-    const fu_i64 o_weight = 0;
-    const fu_i64 o_y = row0 * d_N;
-    float r_3 = 0.0f;
+    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    if (row0 < d_M) {
+        const fu_i64 o_x = row0 * d_N;
+        const fu_i64 o_weight = 0;
+        const fu_i64 o_y = row0 * d_N;
+        float r_3 = 0.0f;
 #pragma unroll
-    for (int v = 0; v < 8; ++v) {
-        const int c = v * 256 + tid;
-        if (c < d_N) {
-            const float v_x = fu_load(p_x, o_x + c);
-            const float v_2 = v_x * v_x;
-            r_3 = r_3 + v_2;
+        for (int v = 0; v < 8; ++v) {
+            const int c = v * 256 + tid;
+            if (c < d_N) {
+                const float v_x = fu_load(p_x, o_x + c);
+                const float v_2 = v_x * v_x;
+                r_3 = r_3 + v_2;
+            }
         }
-    }
-    // Combine over the threads of the row.
-    r_3 = r_3 + fu_shfl_xor(r_3, 16);
-    r_3 = r_3 + fu_shfl_xor(r_3, 8);
-    r_3 = r_3 + fu_shfl_xor(r_3, 4);
-    r_3 = r_3 + fu_shfl_xor(r_3, 2);
-    r_3 = r_3 + fu_shfl_xor(r_3, 1);
-    if (lane == 0) {
-        fu_sstore<float>(warp * 8, r_3);
-    }
-    fu_barrier();
-    r_3 = fu_sload<float>((lane & 7) * 8);
-    r_3 = r_3 + fu_shfl_xor(r_3, 4);
-    r_3 = r_3 + fu_shfl_xor(r_3, 2);
-    r_3 = r_3 + fu_shfl_xor(r_3, 1);
-    const float v_5 = fu_cast_f32(d_N);
-    const float v_7 = r_3 / v_5;
-    const float v_10 = v_7 + 1e-06f;
-    const float v_11 = fu_rsqrt(v_10);
+        // Combine over the threads of the row.
+        r_3 = r_3 + fu_shfl_xor(r_3, 16);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8, r_3);
+        }
+        fu_barrier();
+        r_3 = fu_sload<float>((lane & 7) * 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        const float v_5 = fu_cast_f32(d_N);
+        const float v_7 = r_3 / v_5;
+        const float v_10 = v_7 + 1e-06f;
+        const float v_11 = fu_rsqrt(v_10);
 #pragma unroll
-    for (int v = 0; v < 8; ++v) {
-        const int c = v * 256 + tid;
-        if (c < d_N) {
-            const float v_x = fu_load(p_x, fu_again(o_x + c));
-            const float v_13 = v_x * v_11;
-            const float v_weight = fu_load(p_weight, o_weight + c);
-            const float v_y = v_13 * v_weight;
-            fu_store(p_y, o_y + c, v_y);
+        for (int v = 0; v < 8; ++v) {
+            const int c = v * 256 + tid;
+            if (c < d_N) {
+                const float v_x = fu_load(p_x, fu_again(o_x + c));
+                const float v_13 = v_x * v_11;
+                const float v_weight = fu_load(p_weight, o_weight + c);
+                const float v_y = v_13 * v_weight;
+                fu_store(p_y, o_y + c, v_y);
+            }
         }
     }
 }
@@ -837,55 +844,57 @@ fu_pre_norm_v4_k0(
     const int tid = fu_tid();
     const int lane = tid % 32;
     const int warp = tid / 32;
-    const fu_i64 row0 = fu_i64(fu_bid_x());
-    const fu_i64 o_x = row0 * d_N;
-    const fu_i64 o_weight = 0;
-    const fu_i64 o_y = row0 * d_N;
-    float r_3 = 0.0f;
-    fu_sum<float> sum_3 = fu_sum_none<float>();
-    for (fu_i64 c0 = 0; c0 < d_N; c0 += 2048) {
-        r_3 = 0.0f;
+    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    if (row0 < d_M) {
+        const fu_i64 o_x = row0 * d_N;
+        const fu_i64 o_weight = 0;
+        const fu_i64 o_y = row0 * d_N;
+        float r_3 = 0.0f;
+        fu_sum<float> sum_3 = fu_sum_none<float>();
+        for (fu_i64 c0 = 0; c0 < d_N; c0 += 2048) {
+            r_3 = 0.0f;
 #pragma unroll
-        for (int v = 0; v < 4; ++v) {
-            const fu_i64 c = c0 + (v * 512 + tid);
-            if (c < d_N) {
-                const float v_x = fu_load(p_x, o_x + c);
-                const float v_2 = v_x * v_x;
-                r_3 = r_3 + v_2;
+            for (int v = 0; v < 4; ++v) {
+                const fu_i64 c = c0 + (v * 512 + tid);
+                if (c < d_N) {
+                    const float v_x = fu_load(p_x, o_x + c);
+                    const float v_2 = v_x * v_x;
+                    r_3 = r_3 + v_2;
+                }
             }
+            sum_3 = fu_sum_add(sum_3, r_3);
         }
-        sum_3 = fu_sum_add(sum_3, r_3);
-    }
-    r_3 = fu_sum_value(sum_3);
-    // Combine over the threads of the row.
-    r_3 = r_3 + fu_shfl_xor(r_3, 16);
-    r_3 = r_3 + fu_shfl_xor(r_3, 8);
-    r_3 = r_3 + fu_shfl_xor(r_3, 4);
-    r_3 = r_3 + fu_shfl_xor(r_3, 2);
-    r_3 = r_3 + fu_shfl_xor(r_3, 1);
-    if (lane == 0) {
-        fu_sstore<float>(warp * 8, r_3);
-    }
-    fu_barrier();
-    r_3 = fu_sload<float>((lane & 15) * 8);
-    r_3 = r_3 + fu_shfl_xor(r_3, 8);
-    r_3 = r_3 + fu_shfl_xor(r_3, 4);
-    r_3 = r_3 + fu_shfl_xor(r_3, 2);
-    r_3 = r_3 + fu_shfl_xor(r_3, 1);
-    const float v_5 = fu_cast_f32(d_N);
-    const float v_7 = r_3 / v_5;
-    const float v_10 = v_7 + 1e-06f;
-    const float v_11 = fu_rsqrt(v_10);
-    for (fu_i64 c0 = 0; c0 < d_N; c0 += 2048) {
+        r_3 = fu_sum_value(sum_3);
+        // Combine over the threads of the row.
+        r_3 = r_3 + fu_shfl_xor(r_3, 16);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8, r_3);
+        }
+        fu_barrier();
+        r_3 = fu_sload<float>((lane & 15) * 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        const float v_5 = fu_cast_f32(d_N);
+        const float v_7 = r_3 / v_5;
+        const float v_10 = v_7 + 1e-06f;
+        const float v_11 = fu_rsqrt(v_10);
+        for (fu_i64 c0 = 0; c0 < d_N; c0 += 2048) {
 #pragma unroll
-        for (int v = 0; v < 4; ++v) {
-            const fu_i64 c = c0 + (v * 512 + tid);
-            if (c < d_N) {
-                const float v_x = fu_load(p_x, o_x + c);
-                const float v_13 = v_x * v_11;
-                const float v_weight = fu_load(p_weight, o_weight + c);
-                const float v_y = v_13 * v_weight;
-                fu_store(p_y, o_y + c, v_y);
+            for (int v = 0; v < 4; ++v) {
+                const fu_i64 c = c0 + (v * 512 + tid);
+                if (c < d_N) {
+                    const float v_x = fu_load(p_x, o_x + c);
+                    const float v_13 = v_x * v_11;
+                    const float v_weight = fu_load(p_weight, o_weight + c);
+                    const float v_y = v_13 * v_weight;
+                    fu_store(p_y, o_y + c, v_y);
+                }
             }
         }
     }
