@@ -151,12 +151,12 @@ def test_bad_manifests(at):
         step = max(1, len(whole) // at.cuts)
         for n in range(0, len(whole) - 2, step):
             faults.write(folder, "cut.json", whole[:n])
-            run(at, folder, env, ["cut.json", *SHAPE], (3,), "'cut.json': ")
+            run(at, folder, env, ["cut.json", *SHAPE], (1,), "'cut.json': ")
         for text in ("", "{}", "[]", "null", "1", "\0", '{"manifest_version": 2}',
                      "{" * 100000, "[" * 100000, '"' + "x" * 1000000,
                      '{"manifest_version": 1e999}', "\xff\xfe"):
             faults.write(folder, "bad.json", text)
-            run(at, folder, env, ["bad.json", *SHAPE], (3,), "'bad.json': ")
+            run(at, folder, env, ["bad.json", *SHAPE], (1,), "'bad.json': ")
         # No hash for the PTX that lies there.
         tree = json.loads(whole)
         tree["toolchain"] = None
