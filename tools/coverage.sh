@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-build=build-cov
+build="build-cov"
 if [ "${1-}" = -b ]; then
     build=$2
     shift 2

@@ -49,9 +49,9 @@ enum {
     OPF_ARG_INDEX = 1 << 7,    /* argmax, argmin */
     OPF_INTERNAL = 1 << 8,     /* no name to call it by */
     OPF_OPERATOR = 1 << 9,     /* name is an operator's symbol */
-    OPF_ABSOLUTE = 1 << 10,    /* in f64 the ulp column counts in ulp of 16 where
-                                  the result is smaller: lgamma at its zeros
-                                  left of -2, a difference of such numbers */
+    OPF_ABSOLUTE = 1 << 10, /* in f64 the ulp column counts in ulp of 16 where
+                               the result is smaller: lgamma at its zeros
+                               left of -2, a difference of such numbers */
 };
 
 enum op {
