@@ -59,8 +59,9 @@ class Runner:
         os.makedirs(self.corpus, exist_ok=True)
 
     def command(self, runs, seed):
+        most = max(self.args.max_len, MAX_LEN.get(self.target, 0))
         out = [self.exe, "-entropic=0", f"-runs={runs}", f"-seed={seed}",
-               f"-max_len={max(self.args.max_len, MAX_LEN.get(self.target, 0))}", "-timeout=60", "-rss_limit_mb=3000",
+               f"-max_len={most}", "-timeout=60", "-rss_limit_mb=3000",
                "-print_final_stats=1", "-reload=1",
                f"-artifact_prefix={os.path.abspath(self.args.work)}/{self.target}-"]
         words = os.path.join(os.path.abspath(self.args.bin), self.target + ".dict")
