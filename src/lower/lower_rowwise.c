@@ -191,6 +191,20 @@ row_steps(const struct rw *w)
     return sym_ceil_div(c, w->m, sym_int(c, rows_per_block_step(w)));
 }
 
+/* Blocks along the rows, each with a partial row of sums. Over tiles of columns
+ * no more than have rows: the columns may be so many that their partial rows
+ * are what fills the memory. */
+const struct sym *
+rw_grid_rows(const struct rw *w)
+{
+    struct sym_ctx *c = w->ctx->syms;
+    const struct sym *rows = sym_int(c, w->kp->key[PK_GRID_ROWS]);
+
+    if (!w->tiles)
+        return rows;
+    return sym_min(c, rows, sym_max(c, row_steps(w), sym_int(c, 1)));
+}
+
 /* True when one block a step may be more than a grid's first extent takes: then
  * the second goes on. */
 static bool
@@ -525,7 +539,7 @@ set_grid(struct rw *w)
     int64_t tile = (int64_t)w->tpr * w->vec * w->vpt;
 
     if (w->persistent && w->kp->key[PK_GRID_ROWS] > 0)
-        rows = sym_int(c, w->kp->key[PK_GRID_ROWS]);
+        rows = rw_grid_rows(w);
     tiles = sym_ceil_div(c, w->n, sym_int(c, tile));
     if (has_row_results(w))
         tiles = sym_max(c, tiles, sym_int(c, 1));

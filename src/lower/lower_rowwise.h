@@ -82,6 +82,7 @@ const char *rw_name(const struct rw *w, const char *prefix, node_id n);
 const struct kexpr *rw_value(const struct rw *w, node_id n);
 /* The block's place along the rows of the grid. */
 const struct kexpr *rw_block_row(const struct rw *w);
+const struct sym *rw_grid_rows(const struct rw *w);
 /* Its value lacks the column axis. */
 bool rw_is_row_result(const struct rw *w, uint32_t i);
 /* Marks what the phase needs and writes its values without the column axis. */

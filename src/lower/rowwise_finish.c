@@ -28,7 +28,7 @@ static void
 fold_share(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
 {
     struct arena *a = w->a;
-    int64_t rows = w->kp->key[PK_GRID_ROWS];
+    const struct kexpr *rows = lower_sym(w->ctx, &w->lk, rw_grid_rows(w));
     enum dtype t = rw_acc_dtype(w, n);
     bool is_sum = rw_is_float_sum(w, n);
     const struct kexpr *p, *at, *sum = NULL;
@@ -43,8 +43,7 @@ fold_share(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
     in = kb_if(b, ke_bin(a, "<", w->col, w->nv));
     if (is_sum)
         sum = rw_sum_open(w, &in, n);
-    loop = kb_for(&in, "int", "p", ke_var(a, "slice"), ke_int(a, rows),
-                  ke_int(a, SLICES));
+    loop = kb_for(&in, "int", "p", ke_var(a, "slice"), rows, ke_int(a, SLICES));
     at = ke_bin(a, "+",
                 ke_bin(a, "*", lower_wide(w->ctx, ke_var(a, "p")), w->nv),
                 w->col);
