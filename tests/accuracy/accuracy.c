@@ -111,9 +111,11 @@ inputs(char **argv, int n)
     for (int a = 0; a < arity; a++)
         to[a] = room((size_t)sample_count(t, arity) * dtype_info[t].bytes);
     fill(t, arity, sample_count(t, arity), to);
-    for (int a = 0; a < arity; a++)
+    for (int a = 0; a < arity; a++) {
         write_file(argv[2 + a], to[a],
                    (size_t)sample_count(t, arity) * dtype_info[t].bytes);
+        free(to[a]);
+    }
     return EXIT_OK;
 }
 
@@ -214,8 +216,9 @@ check_reference(enum op op, enum dtype t)
     int64_t all = sample_count(t, j.arity);
     struct verdict v;
 
+    assert(j.arity <= 3);
     for (int64_t i = 0; i < REFERENCE_SAMPLES; i++) {
-        double x[3];
+        double x[3] = {0};
 
         sample_at(t, j.arity, i * (all / REFERENCE_SAMPLES) + i % 8, x);
         for (int a = 0; a < j.arity; a++)

@@ -82,8 +82,11 @@ right_kernels(struct bench *b)
                launch(b, "total", 16, true) == FU_EMU_OK &&
                    all_are(b, 127 * 64));
         ok = launch(b, "groups", 512, false) == FU_EMU_OK;
-        for (int i = 0; i < THREADS && ok; i++)
-            ok = b->y[i] == (float)((i ^ 1) + 2 + i / 64);
+        for (int i = 0; i < THREADS && ok; i++) {
+            int want = (i ^ 1) + 2 + i / 64;
+
+            ok = b->y[i] == (float)want;
+        }
         expect(b, "groups of threads with barriers of their own", ok);
     }
     b->emu.set_order(0);

@@ -145,7 +145,7 @@ nvrtcCompileProgram(struct program *p, int n, const char *const *options)
     if (told("long-line"))
         write_much(p, "no line ends here ");
     if (told("long-line"))
-        strcat(p->log, "\n");
+        snprintf(p->log + strlen(p->log), LOG_BYTES - strlen(p->log), "\n");
     if (!told("empty-log") && !told("builtins"))
         write_report(p);
     if (told("no-newline"))
@@ -218,7 +218,7 @@ int
 nvrtcGetProgramLog(struct program *p, char *to)
 {
     if (!told("empty-log"))
-        strcpy(to, p->log);
+        memcpy(to, p->log, strlen(p->log) + 1);
     return told_number("log");
 }
 

@@ -129,6 +129,7 @@ static void
 json_strings_are_escaped(void **state)
 {
     static const char text[] =
+        /* NOLINTNEXTLINE(misc-misleading-bidirectional): what is escaped */
         "a\"\\\n\x01\x7f\xc3\xa9\xff\xed\xa0\x80.\xe2\x80\xae";
     struct buf b;
 

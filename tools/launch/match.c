@@ -597,7 +597,7 @@ match_launch(const struct match *m, const struct backend *b, int variant,
 {
     const struct m_variant *v = &m->f->variants[variant];
     struct frame f;
-    size_t need;
+    size_t need = 0;
     int status;
 
     f.workspace = s->data;

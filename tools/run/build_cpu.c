@@ -105,8 +105,10 @@ run_compiler(const struct builder *b, char *const *argv)
 {
     const char *log = in_dir(b, "log");
     int state = 0;
-    pid_t pid = fork();
+    pid_t pid;
 
+    assert(argv[0]);
+    pid = fork();
     if (pid == 0) {
         int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
         if (fd >= 0) {
