@@ -194,8 +194,8 @@ row_steps(const struct rw *w)
 /* Blocks along the rows, each with a partial row of sums. Over tiles of columns
  * no more than have rows: the columns may be so many that their partial rows
  * are what fills the memory. */
-const struct sym *
-rw_grid_rows(const struct rw *w)
+static const struct sym *
+grid_rows(const struct rw *w)
 {
     struct sym_ctx *c = w->ctx->syms;
     const struct sym *rows = sym_int(c, w->kp->key[PK_GRID_ROWS]);
@@ -539,7 +539,7 @@ set_grid(struct rw *w)
     int64_t tile = (int64_t)w->tpr * w->vec * w->vpt;
 
     if (w->persistent && w->kp->key[PK_GRID_ROWS] > 0)
-        rows = rw_grid_rows(w);
+        rows = w->partials;
     tiles = sym_ceil_div(c, w->n, sym_int(c, tile));
     if (has_row_results(w))
         tiles = sym_max(c, tiles, sym_int(c, 1));
@@ -586,6 +586,7 @@ lower_rowwise(struct lower *ctx, const struct kernel_plan *kp, uint32_t variant,
     w.node = NEW_ARRAY(w.a, struct rw_node, w.g->n_nodes);
     w.result = NEW_ARRAY(w.a, struct rw_result, w.g->n_results);
     read_plan(&w, kp);
+    w.partials = grid_rows(&w);
     read_buffers(&w);
     place_results(&w);
     w.exchanges_total = count_exchanges(&w);

@@ -53,10 +53,11 @@ struct rw {
     struct lowered_kernel lk;
     int threads, tpr, groups, vec, vpt, steps;
     bool looped, persistent, prefetch, tiles, exact, wide_columns;
-    const struct sym *n, *m; /* columns, rows */
-    int step;                /* of rows_per_step, being written */
-    int phase;               /* whose columns are being written */
-    int exchanges;           /* written so far in this row */
+    const struct sym *n, *m;    /* columns, rows */
+    const struct sym *partials; /* blocks along the rows of a persistent grid */
+    int step;                   /* of rows_per_step, being written */
+    int phase;                  /* whose columns are being written */
+    int exchanges;              /* written so far in this row */
     int exchanges_total;
     struct rw_node *node; /* by node_id */
     struct rw_result *result;
@@ -82,7 +83,6 @@ const char *rw_name(const struct rw *w, const char *prefix, node_id n);
 const struct kexpr *rw_value(const struct rw *w, node_id n);
 /* The block's place along the rows of the grid. */
 const struct kexpr *rw_block_row(const struct rw *w);
-const struct sym *rw_grid_rows(const struct rw *w);
 /* Its value lacks the column axis. */
 bool rw_is_row_result(const struct rw *w, uint32_t i);
 /* Marks what the phase needs and writes its values without the column axis. */

@@ -28,7 +28,7 @@ static void
 fold_share(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
 {
     struct arena *a = w->a;
-    const struct kexpr *rows = lower_sym(w->ctx, &w->lk, rw_grid_rows(w));
+    const struct kexpr *rows = lower_sym(w->ctx, &w->lk, w->partials);
     enum dtype t = rw_acc_dtype(w, n);
     bool is_sum = rw_is_float_sum(w, n);
     const struct kexpr *p, *at, *sum = NULL;

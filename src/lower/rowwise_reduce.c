@@ -275,7 +275,7 @@ static const struct kexpr *
 partials(struct rw *w, node_id n, uint32_t variant)
 {
     enum dtype t = rw_acc_dtype(w, n);
-    const struct sym *rows = rw_grid_rows(w);
+    const struct sym *rows = w->partials;
     const struct sym *bytes =
         sym_mul(w->ctx->syms, sym_mul(w->ctx->syms, rows, w->n),
                 sym_int(w->ctx->syms, dtype_info[t].bytes));

@@ -121,7 +121,7 @@ def sms(b):
     with open(path, encoding="utf-8") as f:
         manifest = f.read()
     with open(path, "w", encoding="utf-8") as f:
-        f.write(manifest.replace('"(M + 7) / 8"', '"(M + 7) / 8 + sms"'))
+        f.write(manifest.replace('"min((M + 7) / 8, ', '"min((M + 7) / 8 + sms, '))
     status, out, err = b.run("--sms", "7")
     b.expect("--sms 7 decides the grid",
              status == 0 and launched(out) == (2, 2 * 8), out, err)
