@@ -30,11 +30,11 @@ def program(table, seed, i):
 
 
 def coverage(table, builders):
-    """{operation: {type: count}}, those with 0 included."""
+    """{operation: {type: count}}, those with 0 included; casts are beside them."""
     seen = {op["name"]: collections.Counter() for op in table.drawn}
     for b in builders:
         for name, dtype in b.used_ops:
-            seen[name][dtype] += 1
+            seen.setdefault(name, collections.Counter())[dtype] += 1
     return seen
 
 

@@ -94,37 +94,44 @@ run(struct session *s, struct buf *why)
     return status;
 }
 
+static int
+run_file(struct arena *a, struct options *o)
+{
+    struct manifest manifest;
+    struct session s = {.arena = a, .o = o, .manifest = &manifest};
+    struct buf why;
+    char text[512];
+    struct message msg = {text, sizeof(text)};
+    int status = read_manifest(o->manifest, &manifest, &msg);
+
+    if (status)
+        return complain(a, text, status);
+    if (o->bench)
+        o->check = true; /* no time of an unchecked result */
+    buf_init(&why, a);
+    status = run(&s, &why);
+    manifest_free(&manifest);
+    return status;
+}
+
 int
 main(int argc, char **argv)
 {
     struct arena *a = arena_new();
     struct options o;
-    struct manifest manifest;
-    struct session s = {.arena = a, .o = &o, .manifest = &manifest};
     struct buf why;
-    char text[512];
-    struct message msg = {text, sizeof(text)};
-    int status;
+    int status = EXIT_OK;
 
     io_open_standard_files();
     signal(SIGPIPE, SIG_IGN);
     buf_init(&why, a);
-    if (!options_parse(&o, a, argc, argv, &why)) {
-        complain(a, buf_str(&why), EXIT_USAGE);
-        return EXIT_USAGE;
-    }
-    if (o.help || o.version) {
+    if (!options_parse(&o, a, argc, argv, &why))
+        status = complain(a, buf_str(&why), EXIT_USAGE);
+    else if (o.help || o.version)
         fputs(o.help ? options_help() : "fusec-run " FUSEC_VERSION "\n",
               stdout);
-        return EXIT_OK;
-    }
-    status = read_manifest(o.manifest, &manifest, &msg);
-    if (status)
-        return complain(a, text, status);
-    if (o.bench)
-        o.check = true; /* no time of an unchecked result */
-    status = run(&s, &why);
-    manifest_free(&manifest);
+    else
+        status = run_file(a, &o);
     arena_free(a);
     return status;
 }
