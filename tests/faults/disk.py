@@ -14,16 +14,12 @@ import subprocess
 import sys
 
 import faults
-from faults import check, expect, failing, intact, no_temporaries, snapshot
+from faults import (check, expect, failing, intact, no_temporaries, own_nvrtc,
+                    snapshot)
 
 ARGS = ["in.fusion", "-MD", "-o", "out.ptx"]
 TEXTS = ["--emit=cu,json,plan", "in.fusion", "-o", "out.cu"]
 NAMES = ["out.cu", "out.d", "out.json", "out.ptx"]
-
-
-def stub(at):
-    return {"FUSEC_NVRTC": os.path.join(at.parts, "libnvrtc_stub.so"),
-            "STUB_NVRTC": None}
 
 
 def with_old(folder, names=tuple(NAMES)):
@@ -40,7 +36,7 @@ def on_small_disk(at, folder, size, inodes):
     ways = ([["unshare", "-m"]] if os.getuid() == 0 else []) + [
         ["unshare", "-rm"]]
     for way in ways:
-        r = faults.run([*way, "sh", "-c", script], folder, env=stub(at))
+        r = faults.run([*way, "sh", "-c", script], folder, env=own_nvrtc(at))
         if "unshare" not in r.err and r.status != 99:
             return r
     return None
@@ -78,9 +74,9 @@ def test_limit(at):
                           f"signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
                           f"os.execv({at.fusec!r}, [{at.fusec!r}, *{ARGS!r}])")
                 r = faults.run([sys.executable, "-c", script], folder,
-                               env=stub(at))
+                               env=own_nvrtc(at))
             else:
-                r = faults.run(["bash", "-c", script], folder, env=stub(at))
+                r = faults.run(["bash", "-c", script], folder, env=own_nvrtc(at))
             expect(r, (3,), r"cannot write 'out\.\w+': File too large")
             intact(before, snapshot(folder), r)
 
@@ -91,7 +87,7 @@ def test_limit_signal(at):
         with_old(folder)
         before = snapshot(folder)
         r = faults.run(["bash", "-c", f"ulimit -f 1; exec '{at.fusec}' "
-                        + " ".join(ARGS)], folder, env=stub(at))
+                        + " ".join(ARGS)], folder, env=own_nvrtc(at))
         expect(r, (3,), r"cannot write 'out\.\w+': File too large")
         intact(before, snapshot(folder), r)
 
@@ -110,7 +106,7 @@ def test_calls(at):
                 count = os.path.join(folder, "count")
                 r = faults.run(
                     [at.fusec, *ARGS], folder,
-                    env={**stub(at), "FAULT": fault, "FAULT_AT": str(n),
+                    env={**own_nvrtc(at), "FAULT": fault, "FAULT_AT": str(n),
                          "COUNT_TO": count,
                          "LD_PRELOAD": os.path.join(at.parts,
                                                     "libfault_calls.so")})
@@ -146,7 +142,7 @@ def test_read_only(at):
         with_old(folder)
         os.chmod(folder, 0o555)
         before = snapshot(folder)
-        r = faults.run([*other_user(), at.fusec, *ARGS], folder, env=stub(at))
+        r = faults.run([*other_user(), at.fusec, *ARGS], folder, env=own_nvrtc(at))
         os.chmod(folder, 0o755)
         expect(r, (3,), r"cannot write 'out\.\w+': Permission denied")
         intact(before, snapshot(folder), r)
@@ -161,7 +157,7 @@ def test_read_only_disk(at):
                   f"remount,ro,bind '{folder}' 2>/dev/null || exit 99; cd "
                   f"'{folder}'; exec '{at.fusec}' {' '.join(ARGS)}")
         for way in (["unshare", "-m"], ["unshare", "-rm"]):
-            r = faults.run([*way, "sh", "-c", script], folder, env=stub(at))
+            r = faults.run([*way, "sh", "-c", script], folder, env=own_nvrtc(at))
             if "unshare" not in r.err and r.status != 99:
                 expect(r, (3,), "cannot write 'out.*Read-only file system")
                 intact(before, snapshot(folder), r)
@@ -192,7 +188,7 @@ def test_is_folder(at):
             with_old(folder, [n for n in NAMES if n != name])
             os.mkdir(os.path.join(folder, name))
             failing(at, folder, ARGS, (3,), f"cannot write '{name}': Is a dir",
-                    env=stub(at))
+                    env=own_nvrtc(at))
 
 
 def test_no_folder(at):

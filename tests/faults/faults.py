@@ -76,6 +76,12 @@ def run(command, cwd, env=None, data=b"", hang=HANG_S, **more):
     return Run(command, done.returncode, _text(done.stdout), _text(done.stderr))
 
 
+def own_nvrtc(at, word=None, library="libnvrtc_stub.so"):
+    """The environment in which NVRTC is the tests' own library: it answers at
+    once, rightly, or with the fault that WORD names (nvrtc.py has them)."""
+    return {"FUSEC_NVRTC": os.path.join(at.parts, library), "STUB_NVRTC": word}
+
+
 def snapshot(folder):
     """{name: bytes} of a folder."""
     found = {}

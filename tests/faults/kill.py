@@ -16,22 +16,17 @@ import sys
 import time
 
 import faults
-from faults import check
+from faults import check, own_nvrtc
 
 ORDER = ["out.cu", "out.d", "out.json", "out.ptx"]
 ARGS = ["in.fusion", "-MD", "-o", "out.ptx"]
 OTHER = faults.SOURCE.replace("+ 1.0", "- 3.0")
 
 
-def stub(at):
-    return {"FUSEC_NVRTC": os.path.join(at.parts, "libnvrtc_stub.so"),
-            "STUB_NVRTC": None}
-
-
 def compiled(at, folder, source):
     """The four files of a source."""
     faults.write(folder, "in.fusion", source)
-    r = faults.run([at.fusec, *ARGS], folder, env=stub(at))
+    r = faults.run([at.fusec, *ARGS], folder, env=own_nvrtc(at))
     faults.expect(r, (0,))
     return {n: faults.snapshot(folder)[n] for n in ORDER}
 
@@ -74,7 +69,7 @@ class Scene:
 def every_call(at, fault, death, temporaries):
     with faults.new_folder() as folder:
         scene = Scene(at, folder)
-        env = {**stub(at), "FAULT": fault,
+        env = {**own_nvrtc(at), "FAULT": fault,
                "LD_PRELOAD": os.path.join(at.parts, "libfault_calls.so"),
                "ASAN_OPTIONS": "verify_asan_link_order=0"}
         seen, n, status = set(), 0, None
@@ -107,9 +102,9 @@ def random_times(at, number, count):
     rng = random.Random(20)
     with faults.new_folder() as folder:
         scene = Scene(at, folder)
-        env = {**os.environ, **{k: v for k, v in stub(at).items() if v}}
+        env = {**os.environ, **{k: v for k, v in own_nvrtc(at).items() if v}}
         start = time.monotonic()
-        faults.run([at.fusec, *ARGS], folder, env=stub(at))
+        faults.run([at.fusec, *ARGS], folder, env=own_nvrtc(at))
         span = 1.3 * (time.monotonic() - start)
         died = 0
         for i in range(count):
@@ -161,7 +156,7 @@ def test_ignored(at):
         command = f"trap '' HUP; exec '{at.fusec}' {' '.join(ARGS)}"
         p = subprocess.Popen(["sh", "-c", command], cwd=folder,
                              env={**os.environ, **{k: v for k, v in
-                                                   stub(at).items() if v}})
+                                                   own_nvrtc(at).items() if v}})
         for _ in range(40):
             time.sleep(0.005)
             p.send_signal(signal.SIGHUP)

@@ -18,7 +18,7 @@ import shutil
 import sys
 
 import faults
-from faults import check, expect, snapshot
+from faults import check, expect, own_nvrtc, snapshot
 
 OK, BAD_FILE, BAD_HASH, NO_DRIVER, DRIVER_FAILED = range(5)
 BAD_CALL, MISMATCH, OVERLAP, NO_VARIANT, NO_MEMORY = range(5, 10)
@@ -31,8 +31,7 @@ def compiled(at, driver="libcuda_stub.so"):
     """(folder, environment) with out.ptx, out.cu and out.json."""
     with faults.new_folder() as folder:
         r = faults.run([at.fusec, "in.fusion", "-o", "out.ptx"], folder,
-                       env={"FUSEC_NVRTC": os.path.join(at.parts,
-                                                        "libnvrtc_stub.so")})
+                       env=own_nvrtc(at))
         expect(r, (0,))
         os.mkdir(os.path.join(folder, "lib"))
         if driver:

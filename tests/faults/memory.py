@@ -12,7 +12,7 @@ import random
 import sys
 
 import faults
-from faults import check, expect, intact, snapshot
+from faults import check, expect, intact, own_nvrtc, snapshot
 
 ALL = "--emit=ast,graph,dot,fusion,plan,kernel,cu,json"
 SOURCES = {
@@ -116,9 +116,8 @@ def test_wrong(at):
 def test_ptx(at):
     """each allocation of a run that compiles (the stand-in for NVRTC)"""
     with prepared("plain") as folder:
-        stub = {"FUSEC_NVRTC": os.path.join(at.parts, "libnvrtc_stub.so")}
         sweep(at, folder, [at.fusec, "in.fusion", "-MD", "-o", "out.ptx"],
-              env=stub, prepare=old_outputs)
+              env=own_nvrtc(at), prepare=old_outputs)
 
 
 def test_plan(at):
@@ -169,8 +168,7 @@ def test_address_space(at):
     with prepared("plain") as folder:
         for args, env in (
                 ([ALL, "in.fusion", "-MD", "-o", "out.cu"], {}),
-                (["in.fusion", "-o", "out.ptx"],
-                 {"FUSEC_NVRTC": os.path.join(at.parts, "libnvrtc_stub.so")})):
+                (["in.fusion", "-o", "out.ptx"], own_nvrtc(at))):
             done, kilobytes = False, 3000
             while not done:
                 check(kilobytes < 1 << 20, "a gigabyte is not enough")

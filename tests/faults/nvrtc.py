@@ -15,13 +15,9 @@ import sys
 import time
 
 import faults
-from faults import check, expect, failing, intact, snapshot
+from faults import check, expect, failing, intact, own_nvrtc, snapshot
 
 ARGS = ["in.fusion", "-MD", "-o", "out.ptx"]
-
-
-def env_of(at, word=None, library="libnvrtc_stub.so"):
-    return {"FUSEC_NVRTC": os.path.join(at.parts, library), "STUB_NVRTC": word}
 
 
 def old(folder):
@@ -33,13 +29,13 @@ def broken(at, word, words, statuses=(3,), **more):
     with faults.new_folder() as folder:
         old(folder)
         return failing(at, folder, ARGS, statuses, words,
-                       env=env_of(at, word), **more)
+                       env=own_nvrtc(at, word), **more)
 
 
 def taken(at, word, words=""):
     """A run that succeeds all the same; its outputs."""
     with faults.new_folder() as folder:
-        r = faults.run([at.fusec, *ARGS], folder, env=env_of(at, word))
+        r = faults.run([at.fusec, *ARGS], folder, env=own_nvrtc(at, word))
         expect(r, (0,), words)
         got = snapshot(folder)
         tree = json.loads(got["out.json"])
@@ -58,7 +54,7 @@ def test_missing(at):
                            ("text.so", "invalid ELF|too short"),
                            ("zero.so", "too short"), ("/dev/null", "null")):
             r = failing(at, folder, [*ARGS, "--nvrtc", place], (3,),
-                        r"\[no-nvrtc\]", env=env_of(at))
+                        r"\[no-nvrtc\]", env=own_nvrtc(at))
             check(place in r.err and re.search(why, r.err), str(r))
             r = failing(at, folder, ARGS, (3,), r"\[no-nvrtc\]",
                         env={"FUSEC_NVRTC": place})
@@ -90,7 +86,7 @@ def test_old(at):
     with faults.new_folder() as folder:
         old(folder)
         failing(at, folder, ARGS, (3,), "lacks 'nvrtcGetCUBINSize'",
-                env=env_of(at, library="libnvrtc_stub_old.so"))
+                env=own_nvrtc(at, library="libnvrtc_stub_old.so"))
 
 
 def test_architecture(at):
@@ -98,10 +94,10 @@ def test_architecture(at):
     with faults.new_folder() as folder:
         old(folder)
         r = failing(at, folder, [*ARGS, "--arch=sm_90"], (3,), "does not know",
-                    env=env_of(at, "old"))
+                    env=own_nvrtc(at, "old"))
         check(re.search(r"NVRTC 99\.9 \('[^']*libnvrtc_stub\.so'\) does not know "
                         r"sm_90; it knows sm_75, sm_80 ", r.err), str(r))
-        r = faults.run([at.fusec, "--print-nvrtc"], folder, env=env_of(at))
+        r = faults.run([at.fusec, "--print-nvrtc"], folder, env=own_nvrtc(at))
         expect(r, (0,), "architectures sm_75, sm_80, sm_89, sm_90, sm_100\n")
         check(r.out.splitlines()[1] == "version 99.9", str(r))
 
@@ -128,7 +124,7 @@ def test_refusal(at):
         with faults.new_folder() as folder:
             old(folder)
             before = snapshot(folder)
-            r = faults.run([at.fusec, *ARGS], folder, env=env_of(at, word))
+            r = faults.run([at.fusec, *ARGS], folder, env=own_nvrtc(at, word))
             expect(r, (4,), r"kept as 'out\.rejected\.cu'")
             expect(r, (4,), log)
             check("\033" not in r.err, "an escape reaches the terminal")
@@ -145,7 +141,7 @@ def test_refusal_kept_nowhere(at):
         old(folder)
         os.mkdir(os.path.join(folder, "out.rejected.cu"))
         failing(at, folder, ARGS, (4,), "could not be written",
-                env=env_of(at, "refuses"))
+                env=own_nvrtc(at, "refuses"))
 
 
 def test_builtins_stub(at):
@@ -207,7 +203,7 @@ def test_hangs(at):
     with faults.new_folder() as folder:
         old(folder)
         before = snapshot(folder)
-        env = {k: v for k, v in env_of(at, "hangs").items() if v}
+        env = {k: v for k, v in own_nvrtc(at, "hangs").items() if v}
         p = subprocess.Popen([at.fusec, *ARGS], cwd=folder,
                              env={**os.environ, **env})
         time.sleep(0.5)
@@ -222,7 +218,7 @@ def test_crashes(at):
     with faults.new_folder() as folder:
         old(folder)
         before = snapshot(folder)
-        r = faults.run([at.fusec, *ARGS], folder, env=env_of(at, "crashes"))
+        r = faults.run([at.fusec, *ARGS], folder, env=own_nvrtc(at, "crashes"))
         check(r.status == -signal.SIGABRT, str(r))
         check(snapshot(folder) == before, "the folder changed")
 
@@ -288,13 +284,13 @@ def test_max_ptx(at):
         for most in ("7.0", "7.9", "7.10"):
             failing(at, folder, [*ARGS, "--max-ptx", most], (3,),
                     rf"NVRTC 99\.9\.1 makes PTX of version 8\.0, newer than "
-                    rf"--max-ptx={most} \[ptx-too-new\]", env=env_of(at))
+                    rf"--max-ptx={most} \[ptx-too-new\]", env=own_nvrtc(at))
         for most in ("8", "8.", ".8", "8.0.1", "x", "-1.0"):
             failing(at, folder, [*ARGS, f"--max-ptx={most}"], (2,), "not a version",
-                    env=env_of(at))
+                    env=own_nvrtc(at))
         for most in ("8.0", "8.10", "9.0", "10.0"):
             expect(faults.run([at.fusec, *ARGS, f"--max-ptx={most}"], folder,
-                              env=env_of(at)), (0,))
+                              env=own_nvrtc(at)), (0,))
 
 
 if __name__ == "__main__":

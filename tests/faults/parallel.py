@@ -10,16 +10,10 @@ is whole, and a manifest beside the code of another run is refused.
 import concurrent.futures
 import hashlib
 import json
-import os
 import sys
 
 import faults
-from faults import check, expect, snapshot
-
-
-def stub(at):
-    return {"FUSEC_NVRTC": os.path.join(at.parts, "libnvrtc_stub.so"),
-            "STUB_NVRTC": None}
+from faults import check, expect, own_nvrtc, snapshot
 
 
 def source(i):
@@ -30,7 +24,7 @@ def compile_all(at, folder, jobs):
     """Runs (input, output) pairs."""
     def one(job):
         return faults.run([at.fusec, job[0], "-MD", "-o", job[1]], folder,
-                          env=stub(at))
+                          env=own_nvrtc(at))
     with concurrent.futures.ThreadPoolExecutor(at.jobs) as pool:
         for r in pool.map(one, jobs):
             expect(r, (0,))
@@ -62,7 +56,7 @@ def test_same(at):
     """one program to one output"""
     with faults.new_folder() as folder:
         expect(faults.run([at.fusec, "in.fusion", "-MD", "-o", "out.ptx"], folder,
-                          env=stub(at)), (0,))
+                          env=own_nvrtc(at)), (0,))
         wanted = snapshot(folder)
         compile_all(at, folder, [("in.fusion", "out.ptx")] * at.runs)
         check(snapshot(folder) == wanted, "other files, or other bytes")

@@ -13,16 +13,11 @@ import subprocess
 import sys
 
 import faults
-from faults import check, expect, intact, no_temporaries, snapshot
+from faults import check, expect, intact, no_temporaries, own_nvrtc, snapshot
 
 ARGS = ["in.fusion", "-MD", "-o", "out.ptx"]
 NAMES = ["out.cu", "out.d", "out.json", "out.ptx"]
 WARNS = "fusion f(x: f32[M], z: f32[M]) -> (y: f32[M]) {\n    y = x;\n}\n"
-
-
-def stub(at):
-    return {"FUSEC_NVRTC": os.path.join(at.parts, "libnvrtc_stub.so"),
-            "STUB_NVRTC": None}
 
 
 def outputs(folder):
@@ -50,11 +45,11 @@ def test_variables(at):
             {"SOURCE_DATE_EPOCH": "junk"}, {"COLUMNS": "1"}, {"TERM": "\x1b"},
             {"NO_COLOR": "1"}, {"VIRTUAL_ENV": "/no/such"}]
     with faults.new_folder() as folder:
-        expect(faults.run([at.fusec, *ARGS], folder, env=stub(at)), (0,))
+        expect(faults.run([at.fusec, *ARGS], folder, env=own_nvrtc(at)), (0,))
         wanted = outputs(folder)
         for env in odd:
             clear(folder)
-            r = faults.run([at.fusec, *ARGS], folder, env={**stub(at), **env})
+            r = faults.run([at.fusec, *ARGS], folder, env={**own_nvrtc(at), **env})
             expect(r, (0,))
             check(outputs(folder) == wanted, f"other bytes under {env}")
             check(r.err == "", f"{env}\n{r}")
@@ -63,10 +58,10 @@ def test_variables(at):
 def test_no_environment(at):
     """an empty environment"""
     with faults.new_folder() as folder:
-        expect(faults.run([at.fusec, *ARGS], folder, env=stub(at)), (0,))
+        expect(faults.run([at.fusec, *ARGS], folder, env=own_nvrtc(at)), (0,))
         wanted = outputs(folder)
         clear(folder)
-        r = subprocess.run([at.fusec, *ARGS, "--nvrtc", stub(at)["FUSEC_NVRTC"]],
+        r = subprocess.run([at.fusec, *ARGS, "--nvrtc", own_nvrtc(at)["FUSEC_NVRTC"]],
                            cwd=folder, env={}, capture_output=True, check=False)
         check(r.returncode == 0, r.stderr.decode())
         check(outputs(folder) == wanted, "other bytes")
@@ -82,17 +77,17 @@ def closed(at, folder, which, args, env):
 def test_closed(at):
     """every combination of closed standard files"""
     with faults.new_folder(WARNS) as folder:
-        expect(faults.run([at.fusec, *ARGS], folder, env=stub(at)), (0,),
+        expect(faults.run([at.fusec, *ARGS], folder, env=own_nvrtc(at)), (0,),
                r"\[unused\]")
         wanted = outputs(folder)
         for n in range(4):
             for which in itertools.combinations((0, 1, 2), n):
                 clear(folder)
-                r = closed(at, folder, which, ARGS, stub(at))
+                r = closed(at, folder, which, ARGS, own_nvrtc(at))
                 expect(r, (0,))
                 check(outputs(folder) == wanted, f"closed {which}: other bytes")
                 clear(folder)
-                r = closed(at, folder, which, [*ARGS, "--explain"], stub(at))
+                r = closed(at, folder, which, [*ARGS, "--explain"], own_nvrtc(at))
                 expect(r, (3,) if 1 in which else (0,), mute=True)
                 check(outputs(folder) == wanted or 1 in which,
                       f"closed {which}: other bytes")
@@ -110,7 +105,7 @@ def test_closed_failing(at):
                                      (["none.fusion", "-o", "x.cu"], 3),
                                      (["in.fusion", "--emit=ast", "-o", "-"],
                                       3 if 1 in which else 0)):
-                    r = closed(at, folder, which, args, stub(at))
+                    r = closed(at, folder, which, args, own_nvrtc(at))
                     expect(r, (status,), mute=2 in which)
                     intact(before, snapshot(folder), r)
 
@@ -184,10 +179,10 @@ def test_no_folder(at):
         os.mkdir(os.path.join(folder, "gone"))
         script = (f"cd gone; rmdir ../gone; exec '{at.fusec}' "
                   f"'{folder}/in.fusion' -o '{folder}/out.ptx'")
-        expect(faults.run(["sh", "-c", script], folder, env=stub(at)), (0,))
+        expect(faults.run(["sh", "-c", script], folder, env=own_nvrtc(at)), (0,))
         os.mkdir(os.path.join(folder, "gone"))
         script = script.replace(f"'{folder}/out.ptx'", "out.ptx")
-        r = faults.run(["sh", "-c", script], folder, env=stub(at))
+        r = faults.run(["sh", "-c", script], folder, env=own_nvrtc(at))
         expect(r, (3,), "cannot write")
 
 
@@ -199,15 +194,15 @@ def test_limits(at):
     """few open files, little stack, no processes, no core"""
     with faults.new_folder() as folder:
         for n in (3, 4, 5, 8):
-            r = faults.run([at.fusec, *ARGS], folder, env=stub(at),
+            r = faults.run([at.fusec, *ARGS], folder, env=own_nvrtc(at),
                            preexec_fn=limit(resource.RLIMIT_NOFILE, n))
             expect(r, (0, 3, 127), mute=True)
         for n in (64, 256, 512, 1024):
-            r = faults.run([at.fusec, *ARGS], folder, env=stub(at),
+            r = faults.run([at.fusec, *ARGS], folder, env=own_nvrtc(at),
                            preexec_fn=limit(resource.RLIMIT_STACK, n << 10))
             # The kernel itself refuses or kills below some size.
             expect(r, (0,) if n >= 512 else (0, 3, -9, -11, 127), mute=True)
-        r = faults.run([at.fusec, *ARGS], folder, env=stub(at),
+        r = faults.run([at.fusec, *ARGS], folder, env=own_nvrtc(at),
                        preexec_fn=limit(resource.RLIMIT_NPROC, 1))
         expect(r, (0,))
         no_temporaries(folder, r)
@@ -225,7 +220,7 @@ def test_names(at):
                       os.path.join(folder, name))
             r = faults.run([at.fusec, "-MD", "-MF", "dep", "-o", "o.ptx", "--",
                             os.fsencode(name).decode("utf-8", "surrogateescape")],
-                           folder, env=stub(at))
+                           folder, env=own_nvrtc(at))
             expect(r, (0,))
             faults.write(folder, name, faults.WRONG)
             r = faults.run([at.fusec, "--emit=cu", "-o", "o.cu", "--", name],
