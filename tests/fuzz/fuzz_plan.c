@@ -9,7 +9,6 @@
 
 #include "driver/pipeline.h"
 #include "ir/graph.h"
-#include "kernel/kernel.h"
 #include "lower/lower.h"
 #include "sched/plan.h"
 #include "support/arena.h"
@@ -71,20 +70,6 @@ make_ready(void)
     }
 }
 
-static void
-check_kernels(struct arena *a, const struct lowered *l)
-{
-    struct buf why;
-
-    buf_init(&why, a);
-    for (uint32_t v = 0; v < l->variants.n; v++) {
-        for (uint32_t k = 0; k < l->variants.v[v].launches.n; k++) {
-            if (!kernel_verify(l->variants.v[v].launches.v[k].kernel, &why))
-                BUG("kernel of '%s': %s", l->g->name, buf_str(&why));
-        }
-    }
-}
-
 void
 fuzz_one(struct arena *a, const char *text, size_t len)
 {
@@ -119,7 +104,7 @@ fuzz_one(struct arena *a, const char *text, size_t len)
             p.units[i].lowered = NULL;
         accept_plans(&p);
         for (uint32_t i = 0; i < p.n_units; i++)
-            check_kernels(a, p.units[i].lowered);
+            fuzz_check_kernels(a, p.units[i].lowered);
     }
     fuzz_flush(p.diag);
 }

@@ -6,7 +6,11 @@
 
 #include "harness.h"
 
+#include "ir/graph.h"
+#include "kernel/kernel.h"
+#include "lower/lower.h"
 #include "support/arena.h"
+#include "support/buf.h"
 #include "support/diag.h"
 
 #include <stdlib.h>
@@ -81,4 +85,18 @@ fuzz_flush(struct diag *d)
     if (!nowhere)
         abort();
     diag_flush(d, nowhere, &styles[diag_errors(d) % ARRAY_LEN(styles)]);
+}
+
+void
+fuzz_check_kernels(struct arena *a, const struct lowered *l)
+{
+    struct buf why;
+
+    buf_init(&why, a);
+    for (uint32_t v = 0; v < l->variants.n; v++) {
+        for (uint32_t k = 0; k < l->variants.v[v].launches.n; k++) {
+            if (!kernel_verify(l->variants.v[v].launches.v[k].kernel, &why))
+                BUG("kernel of '%s': %s", l->g->name, buf_str(&why));
+        }
+    }
 }

@@ -13,6 +13,7 @@
 
 struct arena;
 struct diag;
+struct lowered;
 
 /* What a target does with one input, which a NUL byte follows; the arena is
  * freed behind it. */
@@ -25,6 +26,8 @@ void fuzz_run(const char *text, size_t len);
 double fuzz_slowest(size_t *ret_len); /* seconds of processor time */
 /* Prints all messages to where nobody reads them, and forgets them. */
 void fuzz_flush(struct diag *d);
+/* Dies when a kernel does not verify. */
+void fuzz_check_kernels(struct arena *a, const struct lowered *l);
 
 /* The dictionary of the target: words.c, made by make_words.py. */
 extern const char *const fuzz_words[];
