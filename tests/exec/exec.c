@@ -105,15 +105,6 @@ run_variants(struct test_case *t, struct run *r)
     return ok;
 }
 
-static bool
-has_in_place(const struct graph *g)
-{
-    for (uint32_t i = 0; i < g->n_results; i++)
-        if (g->results[i].inplace >= 0)
-            return true;
-    return false;
-}
-
 /* Random inputs, or those that the line asks for; then small integers, for
  * which f32 is exact. */
 static bool
@@ -127,7 +118,7 @@ run_all(struct test_case *t, struct run *r)
     if (!exec_prepare(r, NULL))
         return false;
     ok = run_variants(t, r);
-    if (has_in_place(r->resolved)) {
+    if (exec_shares(r->resolved)) {
         r->share = true;
         ok = exec_prepare(r, NULL) && run_variants(t, r) && ok;
         r->share = false;

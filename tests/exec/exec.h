@@ -70,6 +70,8 @@ void exec_place(const struct run *r, const char *param, const struct tensor *t);
 bool exec_prepare(struct run *r, const struct input_spec *spec);
 /* What the program requires of a launch, after exec_prepare. */
 bool exec_legal(struct run *r);
+/* True when a result may stand in the place of an input. */
+bool exec_shares(const struct graph *g);
 bool exec_variant(struct run *r, uint32_t v, bool *ret_admitted);
 
 #endif

@@ -606,3 +606,12 @@ exec_variant(struct run *r, uint32_t v, bool *ret_admitted)
         return false;
     return !depends_on_sms(lv) || run_once(r, v, 5, 0);
 }
+
+bool
+exec_shares(const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->n_results; i++)
+        if (g->results[i].inplace >= 0)
+            return true;
+    return false;
+}

@@ -163,15 +163,6 @@ run_variants(struct program *p, struct run *r)
     return true;
 }
 
-static bool
-has_in_place(const struct graph *g)
-{
-    for (uint32_t i = 0; i < g->n_results; i++)
-        if (g->results[i].inplace >= 0)
-            return true;
-    return false;
-}
-
 /* Random inputs, in place where the program allows it, then small integers. */
 static void
 run_sizes(struct program *p, const struct sizes *s, const struct emulation *emu)
@@ -193,7 +184,7 @@ run_sizes(struct program *p, const struct sizes *s, const struct emulation *emu)
     } else {
         ok = run_variants(p, &r);
         r.share = true;
-        if (ok && has_in_place(p->graph))
+        if (ok && exec_shares(p->graph))
             ok = exec_prepare(&r, NULL) && run_variants(p, &r);
         r.share = false;
         r.exact = true;
