@@ -56,6 +56,17 @@ check_kernel(struct pipeline *p, const struct unit *u, uint32_t v, uint32_t k)
     return true;
 }
 
+/* A strategy's kernel, with what finishes it, is the whole fusion. */
+static bool
+check_count(struct pipeline *p, const struct unit *u, uint32_t v)
+{
+    if (u->plan->variants[v].n_kernels <= 1)
+        return true;
+    diag_report(p->diag, DIAG_PLAN_INFEASIBLE, nowhere, u->simple->name, v, 1u,
+                "kernel 0 is the whole fusion already");
+    return false;
+}
+
 static bool
 check_unit(struct pipeline *p, const struct unit *u)
 {
@@ -70,6 +81,7 @@ check_unit(struct pipeline *p, const struct unit *u)
             total_ns += plan->cost.total_ns;
         }
         plan->cost.total_ns = total_ns;
+        ok = check_count(p, u, v) && ok;
     }
     return ok;
 }
