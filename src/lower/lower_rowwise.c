@@ -162,10 +162,6 @@ declare_threads(struct rw *w, struct kbuild *b)
         kb_let(b, "int", "lane", ke_bin(a, "%", w->t, ke_int(a, WARP)));
         kb_let(b, "int", "warp", ke_bin(a, "/", w->t, ke_int(a, WARP)));
     }
-    if (w->tiles)
-        kb_let(b, "fu_i64", "tile",
-               ke_bin(a, "*", lower_wide(w->ctx, call0(w, "fu_bid_x")),
-                      ke_int(a, (int64_t)w->tpr * w->vec * w->vpt)));
 }
 
 /* Rows the whole block handles in one step of the loop. */
@@ -496,8 +492,8 @@ keep_guards(struct rw *w, struct kbuild *b)
     if (!w->exact || !w->persistent || !reads_again(w))
         return;
     w->exact = false;
-    w->nv = kb_let(b, "fu_i64", "columns",
-                   ke_call(w->a, "fu_again", NULL, 1, w->nv));
+    w->end = kb_let(b, "fu_i64", "columns",
+                    ke_call(w->a, "fu_again", NULL, 1, w->end));
 }
 
 static void
@@ -506,6 +502,7 @@ emit_body(struct rw *w, struct kbuild *b, uint32_t variant)
     declare_threads(w, b);
     w->mv = lower_sym(w->ctx, &w->lk, w->m);
     w->nv = lower_sym(w->ctx, &w->lk, w->n);
+    rw_declare_columns(w, b);
     keep_guards(w, b);
     rw_load_invariants(w, b);
     rw_outer_declare(w, b);

@@ -61,7 +61,9 @@ struct rw {
     int exchanges_total;
     struct rw_node *node; /* by node_id */
     struct rw_result *result;
-    const struct kexpr *nv, *mv;         /* N, M in the kernel */
+    const struct kexpr *nv, *mv; /* N, M in the kernel */
+    const struct kexpr *first;   /* the block's first column; NULL: 0 */
+    const struct kexpr *end;     /* its columns end here, or the row does */
     const struct kexpr *tid, *t, *group; /* thread, its place in the group */
     const struct kexpr *active;         /* this group has a row; NULL: always */
     const struct kexpr *row;            /* row index */
@@ -97,6 +99,16 @@ void rw_emit_marked(struct rw *w, struct kbuild *b, bool elements, int phase);
 void rw_mark_args(struct rw *w, int phase);
 const struct kexpr *rw_offset(struct rw *w, struct kbuild *b,
                               const struct access *acc, const char *name);
+
+/* --- rowwise_cluster.c --- */
+/* The columns of a row that are this block's own: w->first, w->end. */
+void rw_declare_columns(struct rw *w, struct kbuild *b);
+/* The column that is `own` columns after the block's first; the reverse. */
+const struct kexpr *rw_column(const struct rw *w, const struct kexpr *own);
+const struct kexpr *rw_own_column(const struct rw *w,
+                                  const struct kexpr *column);
+/* The block has the row's first columns; NULL: each block has. */
+const struct kexpr *rw_is_first_block(const struct rw *w);
 
 /* --- rowwise_loads.c --- */
 void rw_load_invariants(struct rw *w, struct kbuild *b);

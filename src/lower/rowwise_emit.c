@@ -340,9 +340,7 @@ store_row_result(struct rw *w, struct kbuild *b, uint32_t i)
 
     cond = rw_and(w, cond, w->active);
     cond = rw_and(w, cond, first_of_missing_axes(w, acc));
-    if (w->tiles) /* every tile of columns comes by this row */
-        cond = rw_and(
-            w, cond, ke_bin(w->a, "==", ke_var(w->a, "tile"), ke_int(w->a, 0)));
+    cond = rw_and(w, cond, rw_is_first_block(w));
     in = kb_if(b, cond);
     kb_eval(&in, ke_call(w->a, "fu_store", NULL, 3,
                          lower_param_pointer(w->ctx, &w->lk, acc),
@@ -545,7 +543,7 @@ rw_phase_columns(struct rw *w, struct kbuild *b, int phase)
     if (w->looped) {
         rw_chunks_open(w, b, phase);
         chunk = ke_var(w->a, "c0");
-        outer = kb_for(b, "fu_i64", "c0", ke_int(w->a, 0), w->nv,
+        outer = kb_for(b, "fu_i64", "c0", rw_column(w, ke_int(w->a, 0)), w->end,
                        ke_int(w->a, (int64_t)w->tpr * w->vec * w->vpt));
         rw_chunk_begin(w, &outer, phase);
     }

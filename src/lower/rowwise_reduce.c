@@ -353,15 +353,15 @@ flush_groups(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
     const char *reg = dtype_info[t].reg;
     int64_t size = dtype_info[t].bytes,
             span = (int64_t)w->tpr * w->vec * w->vpt;
-    const struct kexpr *p = partials(w, n, variant), *at, *s, *c, *in_tile;
+    const struct kexpr *p = partials(w, n, variant), *at, *s, *own;
     struct kbuild in, each;
 
     kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
     in = rw_vector_loop(w, b, NULL, false);
-    in_tile = w->tiles ? ke_bin(a, "-", w->col, ke_var(a, "tile")) : w->col;
+    own = rw_own_column(w, w->col);
     for (int e = 0; e < w->vec; e++) {
         at = ke_bin(a, "+", ke_bin(a, "*", w->group, ke_int(a, span)),
-                    ke_bin(a, "+", in_tile, ke_int(a, e)));
+                    ke_bin(a, "+", own, ke_int(a, e)));
         kb_eval(&in,
                 ke_call(a, "fu_sstore", reg, 2,
                         ke_bin(a, "*", at, ke_int(a, size)),
@@ -371,11 +371,10 @@ flush_groups(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
                                        ke_int(a, e)))));
     }
     kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
-    c = ke_var(a, "k");
     each =
         kb_for(b, "int", "k", w->tid, ke_int(a, span), ke_int(a, w->threads));
-    at = w->tiles ? ke_bin(a, "+", ke_var(a, "tile"), c) : c;
-    each = kb_if(&each, ke_bin(a, "<", at, w->nv));
+    at = rw_column(w, ke_var(a, "k"));
+    each = kb_if(&each, ke_bin(a, "<", at, w->end));
     s = fold_groups(w, &each, n, span);
     kb_eval(&each, ke_call(a, "fu_store", NULL, 3, p,
                            ke_bin(a, "+", partial_row(w), at), s));
