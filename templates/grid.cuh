@@ -42,6 +42,16 @@ static __device__ __forceinline__ void fu_grid_barrier(fu_u32 *word)
     fu_grid_wait(word, fu_grid_arrive(word));
 }
 
+// After the wait for the launch's only barrier: leaves the word at 0. Blocks that
+// still look at it see its high bit until the last of them has left.
+static __device__ __forceinline__ void fu_grid_leave(fu_u32 *word)
+{
+    fu_u32 n = (fu_u32)fu_grid_x() * (fu_u32)fu_grid_y();
+    bool first = fu_bid_x() == 0 && fu_bid_y() == 0;
+    if (fu_tid() == 0)
+        fu_atomic_add<FU_RELAXED>(word, first ? 0x80000000u - (n - 1u) : 1u);
+}
+
 // True in all threads of the block that comes last of n; it sees what the
 // others wrote before they came.
 static __device__ __forceinline__ bool fu_last_block(fu_u32 *word, int n)

@@ -49,6 +49,24 @@ extern "C" __global__ void halves(fu_u32 *bar, fu_u32 *slot, fu_u32 *FU_RESTRICT
     fu_store(y, bid * 32 + tid, s);
 }
 
+// One barrier a launch, and the word at 0 behind it.
+// CASE leaves grid=3x2 block=32 cooperative launches=3
+// word bar u32[1] -> 0
+// word slot u32[6] -> 60 + i
+// out y u32[192] = sum(60 + b for b in range(6))
+extern "C" __global__ void leaves(fu_u32 *bar, fu_u32 *slot, fu_u32 *FU_RESTRICT y)
+{
+    const int tid = fu_tid(), bid = fu_bid_y() * 3 + fu_bid_x();
+    if (tid == 0)
+        fu_store(slot, bid, (fu_u32)(60 + bid));
+    fu_grid_barrier(bar);
+    fu_grid_leave(bar);
+    fu_u32 s = 0;
+    for (int b = 0; b < 6; ++b)
+        s += fu_load(slot, b);
+    fu_store(y, bid * 32 + tid, s);
+}
+
 // Partial sums; the last block of each column adds them in order.
 // CASE last grid=5x3 block=64 launches=3
 // word ticket u32[3] -> 0
@@ -70,5 +88,6 @@ extern "C" __global__ void last(fu_u32 *ticket, fu_u32 *part, fu_u32 *FU_RESTRIC
 #ifdef FU_EMULATE
 FU_KERNEL(rounds)
 FU_KERNEL(halves)
+FU_KERNEL(leaves)
 FU_KERNEL(last)
 #endif
