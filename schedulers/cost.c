@@ -29,7 +29,6 @@ static const double OVERLAP_LOSS =
 static const double ISSUE_SHARE = 0.8; /* of the slots, with warps enough */
 static const double ENOUGH_WARPS = 16; /* a multiprocessor */
 enum { PARTITIONS = 4 };               /* of a multiprocessor */
-static const double SM_REACH = 2.0;    /* times its share one SM can draw */
 
 double
 cost_efficiency(const struct device *dev, double inflight)
@@ -82,20 +81,6 @@ own_issue(const struct problem *p, const struct work *w,
     return w->chained ? step / rate : 0;
 }
 
-static double
-finish_time(const struct problem *p, const struct work *w)
-{
-    double bytes = w->outer_bytes / p->dev->l2_bytes_per_ns;
-
-    if (w->finish == FINISH_NONE)
-        return 0;
-    if (w->finish == FINISH_GRID || w->finish == FINISH_LAST_BLOCK)
-        return p->dev->barrier_ns + bytes;
-    if (w->finish == FINISH_PDL_KERNEL)
-        return p->dev->finish_ns + bytes;
-    return p->dev->finish_ns + 500 + bytes;
-}
-
 void
 cost_finish(const struct problem *p, const struct work *w, struct plan_cost *c)
 {
@@ -120,7 +105,6 @@ cost_finish(const struct problem *p, const struct work *w, struct plan_cost *c)
     round = c->total_ns / MAX(w->rounds, 1.0);
     stall = w->stall_ns + own_issue(p, w, c, resident) - round;
     c->latency_ns = RAMP_NS + MAX(w->rounds, 1.0) * MAX(stall, 0.0);
-    c->finish_ns = finish_time(p, w);
     c->launch_ns = dev->launch_ns;
     c->total_ns += c->latency_ns + c->finish_ns + c->launch_ns;
 }

@@ -7,13 +7,11 @@
 
 /* What a strategy says of its kernel; the rest follows. */
 struct work {
-    double rounds;      /* steps that one block makes one after the other */
-    double stall_ns;    /* of one step: latency its own block cannot hide */
-    double blocks;      /* in the grid */
-    double outer_bytes; /* of the partial rows written, then read */
-    int finish;         /* enum finish */
-    double warps;       /* of a block */
-    bool chained;       /* loads, exchanges, arithmetic follow each other */
+    double rounds;   /* steps that one block makes one after the other */
+    double stall_ns; /* of one step: latency its own block cannot hide */
+    double blocks;   /* in the grid */
+    double warps;    /* of a block */
+    bool chained;    /* loads, exchanges, arithmetic follow each other */
 };
 
 enum {
@@ -26,10 +24,13 @@ enum {
     TURNOVER_NS = 1000,
 };
 
+static const double SM_REACH = 2.0; /* times its share one SM can draw */
+
 /* Share of the copy rate reached with so many bytes in flight per
  * multiprocessor. */
 double cost_efficiency(const struct device *dev, double inflight);
-/* Fills the times from bytes, issue slots, blocks_per_sm and inflight_bytes. */
+/* Fills the times from bytes, issue slots, blocks_per_sm, inflight_bytes and
+ * finish_ns. */
 void cost_finish(const struct problem *p, const struct work *w,
                  struct plan_cost *c);
 

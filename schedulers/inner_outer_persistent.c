@@ -64,6 +64,7 @@ add(const struct problem *p, const struct slot_shape *s,
     }
     c->summary = arena_printf(p->arena, "%s%s", row_summary(p, c, how),
                               g->prefetch ? "; next row in flight" : "");
+    row_offer_finishes(p, out, p->n_static ? p->n : s->n);
 }
 
 static void

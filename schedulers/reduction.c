@@ -76,6 +76,7 @@ add_columns(const struct problem *p, const struct slot_shape *s, int steps,
         p->dev->has_pdl ? FINISH_PDL_KERNEL : FINISH_KERNEL;
     row_keep(p, c, KEEP_LEAVES, true);
     c->summary = arena_printf(p->arena, "column tiles, %d rows a step", steps);
+    row_offer_finishes(p, out, n);
 }
 
 /* A thread's loop over all rows, a tile of columns a block. */

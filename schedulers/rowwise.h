@@ -37,6 +37,19 @@ const char *rowwise_cost(const struct problem *p, const struct kernel_plan *k,
 /* Reasons for which no strategy of this family takes a fusion. */
 const char *rowwise_refuse(const struct problem *p);
 
+/* --- rowwise_finish.c --- */
+/* The terms of folding the partial rows; nothing where there are none. */
+void row_finish_cost(const struct problem *p, const struct kernel_plan *k,
+                     int64_t n, struct plan_cost *c);
+/* The limit that the plan's finish breaks, or NULL. */
+const char *row_finish_refuse(const struct problem *p,
+                              const struct kernel_plan *k, int blocks_per_sm);
+/* Blocks of the row kernel fold, behind their rows. */
+bool row_folds_inside(const struct kernel_plan *k);
+/* Behind the last candidate, the same with each way of folding that the model
+ * takes for faster. */
+void row_offer_finishes(const struct problem *p, candidate_vec *out, int64_t n);
+
 /* How a candidate treats what crosses phases. */
 enum row_keep {
     KEEP_LEAVES,   /* projection: the inputs, packed; the rest is recomputed */

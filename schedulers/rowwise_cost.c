@@ -10,7 +10,11 @@
 #include "schedulers/cost.h"
 #include "support/arena.h"
 
-enum { WARP = 32, NAMED_BARRIERS = 15 };
+enum {
+    WARP = 32,
+    NAMED_BARRIERS = 15,
+    FOLD_BYTES = 16, /* of a thread that folds partial rows */
+};
 
 /* A block that isn't persistent has loads in flight for a part of its life
  * only: four blocks of 16 KiB reached copy speed on an H200, three did not. */
@@ -87,17 +91,6 @@ bad_shape(const struct problem *p, const struct kernel_plan *k,
         return "looped and column_tiles exclude each other";
     if (outer && (!s->persistent || k->key[PK_GRID_ROWS] < 1))
         return "column sums need a persistent grid with grid_rows";
-    if (outer && k->key[PK_FINISH] == FINISH_NONE &&
-        (k->key[PK_GRID_ROWS] != 1 || s->groups != 1))
-        return "finish none needs grid_rows 1 and one row group";
-    if (outer && k->key[PK_FINISH] != FINISH_NONE &&
-        k->key[PK_FINISH] != FINISH_KERNEL &&
-        k->key[PK_FINISH] != FINISH_PDL_KERNEL)
-        return "column sums need finish none, kernel or pdl_kernel";
-    if (!outer && k->key[PK_FINISH] != FINISH_NONE)
-        return "there are no column sums to finish";
-    if (k->key[PK_FINISH] == FINISH_PDL_KERNEL && !p->dev->has_pdl)
-        return "the device has no programmatic dependent launch";
     if (s->prefetch && (!s->persistent || s->steps > 1))
         return "prefetch needs a persistent grid and one row a step";
     if (!s->looped && !s->tiles && bound == ANY_EXTENT)
@@ -327,7 +320,8 @@ long_sums(const struct problem *p, const struct shape *s)
 }
 
 static int
-estimate_smem(const struct problem *p, const struct shape *s)
+estimate_smem(const struct problem *p, const struct kernel_plan *k,
+              const struct shape *s)
 {
     int64_t bytes = long_sums(p, s);
 
@@ -340,6 +334,8 @@ estimate_smem(const struct problem *p, const struct shape *s)
                 s->groups * s->span *
                     dtype_info[dtype_accumulator(graph_node(p->f->g, n)->dtype)]
                         .bytes);
+    if (row_folds_inside(k))
+        bytes = MAX(bytes, FOLD_BYTES * (int64_t)s->threads);
     return (int)MIN(bytes, INT32_MAX);
 }
 
@@ -497,19 +493,6 @@ stall_ns(const struct problem *p, const struct shape *s,
     return ns + t->reload_phases * (double)L2_LATENCY_NS * s->steps;
 }
 
-/* Outer accumulator bytes of one column. */
-static double
-partial_bytes(const struct facts *f)
-{
-    double bytes = 0;
-
-    for (node_id n = 0; n < f->g->n_nodes; n++)
-        if (f->node[n].live && facts_is_outer(f, n))
-            bytes +=
-                dtype_info[dtype_accumulator(graph_node(f->g, n)->dtype)].bytes;
-    return bytes;
-}
-
 static double
 tiles_of(const struct shape *s, int64_t n)
 {
@@ -600,7 +583,7 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     u = row_use(p, k);
     t = count_row(&u, &s, MAX(n, 1));
     c->regs = estimate_registers(&u, &s);
-    c->smem = estimate_smem(p, &s);
+    c->smem = estimate_smem(p, k, &s);
     cap = device_register_cap(p->dev, s.threads, (int)k->key[PK_BLOCKS_PER_SM]);
     c->blocks_per_sm =
         device_occupancy(p->dev, s.threads, MIN(c->regs, cap), c->smem);
@@ -610,9 +593,7 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     set_inflight(p, &s, &t, &w, MAX(n, 1), c);
     set_bytes(p, &s, &t, lane_waste(&s, n), c);
     w.stall_ns = stall_ns(p, &s, &t);
-    w.finish = (int)k->key[PK_FINISH];
-    w.outer_bytes = 2 * partial_bytes(p->f) * (double)k->key[PK_GRID_ROWS] *
-                    (double)MAX(n, 1);
+    row_finish_cost(p, k, MAX(n, 1), c);
     cost_finish(p, &w, c);
     if (c->regs > cap)
         return arena_printf(p->arena, "needs %d registers a thread, %d allowed",
@@ -623,5 +604,5 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
                             c->smem, p->dev->smem_per_block);
     if (c->blocks_per_sm < 1)
         return "not one block fits a multiprocessor";
-    return NULL;
+    return row_finish_refuse(p, k, c->blocks_per_sm);
 }

@@ -255,6 +255,16 @@ lower_param_pointer(struct lower *ctx, struct lowered_kernel *lk,
                            : lower_output(ctx, lk, acc->result);
 }
 
+/* True when the fusion has a buffer of the name. */
+static bool
+is_known(const struct lowered *out, const char *name)
+{
+    for (uint32_t i = 0; i < out->workspace.n; i++)
+        if (strcmp(out->workspace.v[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 const struct kexpr *
 lower_workspace(struct lower *ctx, struct lowered_kernel *lk, const char *name,
                 enum dtype t, const struct sym *bytes, bool writes)
@@ -262,11 +272,8 @@ lower_workspace(struct lower *ctx, struct lowered_kernel *lk, const char *name,
     struct lowered *out = ctx->out;
     const char *ctype = arena_printf(ctx->arena, "%s *%s", dtype_info[t].mem,
                                      writes ? "FU_RESTRICT" : "");
-    bool known = false;
 
-    for (uint32_t i = 0; i < out->workspace.n; i++)
-        known |= strcmp(out->workspace.v[i].name, name) == 0;
-    if (!known) {
+    if (!is_known(out, name)) {
         struct workspace w = {name, manifest_text(ctx, bytes), false};
 
         VEC_PUSH(ctx->arena, &out->workspace, w);
@@ -274,6 +281,21 @@ lower_workspace(struct lower *ctx, struct lowered_kernel *lk, const char *name,
     return argument(
         ctx, lk, (struct launch_arg){ARG_WORKSPACE, name},
         (struct kparam){ctype, arena_printf(ctx->arena, "w_%s", name)});
+}
+
+const struct kexpr *
+lower_counters(struct lower *ctx, struct lowered_kernel *lk, const char *name,
+               const struct sym *words)
+{
+    const struct sym *bytes = sym_mul(
+        ctx->syms, words, sym_int(ctx->syms, (int64_t)sizeof(uint32_t)));
+    struct workspace w = {name, manifest_text(ctx, bytes), true};
+
+    assert(!is_known(ctx->out, name));
+    VEC_PUSH(ctx->arena, &ctx->out->workspace, w);
+    return argument(
+        ctx, lk, (struct launch_arg){ARG_WORKSPACE, name},
+        (struct kparam){"fu_u32 *", arena_printf(ctx->arena, "w_%s", name)});
 }
 
 static const struct kexpr *

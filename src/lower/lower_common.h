@@ -57,6 +57,11 @@ const struct kexpr *lower_workspace(struct lower *ctx,
                                     enum dtype t, const struct sym *bytes,
                                     bool writes);
 
+/* 32-bit words of workspace that are 0 before the first launch, and that every
+ * launch must leave at 0. */
+const struct kexpr *lower_counters(struct lower *ctx, struct lowered_kernel *lk,
+                                   const char *name, const struct sym *words);
+
 /* The part of a local's name that says which node it is: unique, and fit to
  * stand after a prefix and '_'. */
 const char *lower_node_name(struct lower *ctx, node_id n);

@@ -516,6 +516,8 @@ emit_body(struct rw *w, struct kbuild *b, uint32_t variant)
     if (w->kp->key[PK_FINISH] == FINISH_PDL_KERNEL)
         kb_eval(b, call0(w, "fu_pdl_launch"));
     rw_outer_flush(w, b, variant);
+    if (rw_finishes_inside(w))
+        rw_finish_inside(w, b, variant);
 }
 
 /* Results without columns are the first tile's, also where there are none. */
@@ -555,6 +557,8 @@ static bool
 needs_finish(const struct rw *w)
 {
     if (rw_outer_count(w) && w->kp->key[PK_FINISH] == FINISH_NONE)
+        return false;
+    if (rw_finishes_inside(w))
         return false;
     for (uint32_t i = 0; i < w->g->n_results; i++)
         if (!w->result[i].in_row_kernel)

@@ -11,7 +11,8 @@
  *                 add to inner reductions, to column sums; store results
  *             combine inner reductions over the group
  *     fold the column sums of the groups, write one partial row a block
- *     (second kernel) fold the partial rows, compute what follows, store */
+ *     (second kernel, all blocks behind a barrier, or the last block) fold the
+ *     partial rows, compute what follows, store */
 #ifndef FUSEC_LOWER_LOWER_ROWWISE_H
 #define FUSEC_LOWER_LOWER_ROWWISE_H
 
@@ -35,7 +36,6 @@ struct rw_node {
     const struct kexpr *acc;    /* reductions: accumulator variable or array */
     const struct kexpr *total;  /* long sums: of the chunks, in the same form */
     int kept_from;              /* phase that computes a kept value, or -1 */
-    const struct kexpr *divisor; /* quotients: by this, in this phase */
 };
 
 /* A store to a result, in the same spirit. */
@@ -121,11 +121,6 @@ void rw_take_prefetched(struct rw *w, struct kbuild *b);
 struct kbuild rw_vector_loop(struct rw *w, struct kbuild *b,
                              const struct kexpr *chunk, bool guard_row);
 
-/* --- rowwise_divide.c --- */
-/* Before the columns of a phase: the divisors that its quotients share. */
-void rw_divisors(struct rw *w, struct kbuild *b);
-void rw_forget_divisors(struct rw *w);
-
 /* --- rowwise_reduce.c --- */
 bool rw_is_inner(const struct rw *w, node_id n);
 bool rw_is_outer(const struct rw *w, node_id n);
@@ -139,6 +134,10 @@ int rw_phase_of(const struct rw *w, node_id reduction);
 void rw_inner_declare(struct rw *w, struct kbuild *b, int phase);
 void rw_exchange(struct rw *w, struct kbuild *b, int phase);
 void rw_outer_declare(struct rw *w, struct kbuild *b);
+/* The partial rows of reduction n, [blocks along the rows, N], in the type of
+ * its accumulator. */
+const struct kexpr *rw_partials(struct rw *w, node_id n, uint32_t variant,
+                                bool writes);
 void rw_outer_flush(struct rw *w, struct kbuild *b, uint32_t variant);
 uint32_t rw_outer_count(const struct rw *w);
 int64_t rw_smem_bytes(const struct rw *w);
@@ -146,7 +145,8 @@ int64_t rw_smem_bytes(const struct rw *w);
 /* --- rowwise_long.c --- */
 bool rw_is_float_sum(const struct rw *w, node_id n);
 /* A sum that loses nothing to rounding: a variable, a term, its value. */
-const struct kexpr *rw_sum_open(struct rw *w, struct kbuild *b, node_id n);
+const struct kexpr *rw_sum_open(struct rw *w, struct kbuild *b, node_id n,
+                                int count); /* > 1: an array of them */
 void rw_sum_add(struct rw *w, struct kbuild *b, const struct kexpr *sum,
                 const struct kexpr *x);
 const struct kexpr *rw_sum_value(const struct rw *w, const struct kexpr *sum);
@@ -172,5 +172,10 @@ void rw_columns_close(struct rw *w, struct kbuild *b);
 void rw_finish_here(struct rw *w, struct kbuild *b);
 void rw_finish_kernel(struct rw *w, uint32_t variant,
                       struct lowered_variant *out);
+/* At the end of the row kernel, by its own blocks: does the plan say so, the
+ * code, and bytes of shared memory. */
+bool rw_finishes_inside(const struct rw *w);
+void rw_finish_inside(struct rw *w, struct kbuild *b, uint32_t variant);
+int64_t rw_fold_bytes(const struct rw *w);
 
 #endif

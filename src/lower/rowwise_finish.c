@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rowwise_finish: the second kernel of a fusion with column sums.
+/* rowwise_finish: what becomes of the partial rows of column sums.
  *
- * A block owns 32 columns; its warps share the partial rows between them, each
- * adding every 16th row, and one warp adds the 16 results in order. The same
- * threads then compute whatever follows the sums (a division, a cast, other
- * operands along the columns) and store it. The order is fixed by the plan.
+ * Some threads stand beside each other, each with a vector of columns; slices
+ * of them share the partial rows out between them, and one slice adds the
+ * results of all in order. The same threads then compute whatever follows the
+ * sums (a division, a cast, other operands along the columns) and store it.
+ * The order of the additions is fixed by the plan, whoever comes first. The
+ * plan also says who does it:
  *
- * Where each thread has seen all rows of its columns (finish none) there is no
- * second kernel: the row kernel ends with what follows the sums. */
+ *     kernel, pdl_kernel   a second kernel, 32 columns a block
+ *     grid                 all blocks of the row kernel, each its share of the
+ *                          columns, behind a barrier of the whole grid
+ *     last_block           the last block to come, or of each tile of columns
+ *     none                 nobody: each thread has seen all rows of its columns
+ */
 
 #include "support/base.h"
 
@@ -15,7 +21,14 @@
 
 #include "support/arena.h"
 
-enum { COLUMNS = 32, SLICES = 16 };
+enum { WARP = 32, COLUMNS = 32, SLICES = 16, LOAD_BYTES = 16 };
+
+/* Which thread folds which columns. */
+struct fold {
+    int across, slices, vec; /* threads beside each other, groups, columns */
+    const struct kexpr *end; /* columns from here on are another's */
+    bool again;              /* the block folds more than one stretch */
+};
 
 static bool
 is_live_outer(const struct rw *w, node_id n)
@@ -23,72 +36,131 @@ is_live_outer(const struct rw *w, node_id n)
     return w->f->node[n].live && rw_is_outer(w, n);
 }
 
-/* This thread's share of the partial rows of reduction n. */
-static void
-fold_share(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
+/* Element e of what this thread has of reduction n. */
+static const struct kexpr *
+share_element(const struct rw *w, const struct fold *f, node_id n,
+              const struct kexpr *e)
 {
-    struct arena *a = w->a;
-    const struct kexpr *rows = lower_sym(w->ctx, &w->lk, w->partials);
-    enum dtype t = rw_acc_dtype(w, n);
-    bool is_sum = rw_is_float_sum(w, n);
-    const struct kexpr *p, *at, *sum = NULL;
-    struct kbuild in, loop;
-
-    p = lower_workspace(
-        w->ctx, &w->lk,
-        arena_printf(a, "v%u_%s_partials", variant, lower_node_name(w->ctx, n)),
-        t, NULL, false);
-    w->node[n].acc =
-        kb_var(b, dtype_info[t].reg, rw_name(w, "r", n), rw_identity(w, n));
-    in = kb_if(b, ke_bin(a, "<", w->col, w->nv));
-    if (is_sum)
-        sum = rw_sum_open(w, &in, n);
-    loop = kb_for(&in, "int", "p", ke_var(a, "slice"), rows, ke_int(a, SLICES));
-    at = ke_bin(a, "+",
-                ke_bin(a, "*", lower_wide(w->ctx, ke_var(a, "p")), w->nv),
-                w->col);
-    at = ke_call(a, "fu_load", NULL, 2, p, at);
-    if (!is_sum) {
-        kb_assign(&loop, w->node[n].acc, rw_combine(w, n, w->node[n].acc, at));
-        return;
-    }
-    rw_sum_add(w, &loop, sum, at);
-    kb_assign(&in, w->node[n].acc, rw_sum_value(w, sum));
+    return f->vec > 1 ? ke_elem(w->a, w->node[n].acc, e) : w->node[n].acc;
 }
 
 static const struct kexpr *
-share_address(const struct rw *w, const struct kexpr *slice, int64_t size)
+share_loop(struct rw *w, struct kbuild *b, const struct fold *f)
+{
+    if (f->vec == 1)
+        return ke_int(w->a, 0);
+    *b = kb_unroll(b, "e", ke_int(w->a, 0), ke_int(w->a, f->vec),
+                   ke_int(w->a, 1));
+    return ke_var(w->a, "e");
+}
+
+/* One partial row's columns join the running sums of the thread. */
+static void
+add_partial_row(struct rw *w, struct kbuild *b, const struct fold *f, node_id n,
+                const struct kexpr *pointer, const struct kexpr *sum)
 {
     struct arena *a = w->a;
+    const struct kexpr *at, *x, *e;
+    struct kbuild in = *b;
+
+    at = ke_bin(a, "+",
+                ke_bin(a, "*", lower_wide(w->ctx, ke_var(a, "p")), w->nv),
+                w->col);
+    if (f->vec == 1) {
+        x = ke_call(a, "fu_load", NULL, 2, pointer, at);
+    } else {
+        const char *t = dtype_info[rw_acc_dtype(w, n)].mem;
+
+        x = kb_let(b, arena_printf(a, "fu_vec<%s, %d>", t, f->vec), "part",
+                   ke_call(a, "fu_vload", arena_printf(a, "%d", f->vec), 2,
+                           pointer, at));
+    }
+    e = share_loop(w, &in, f);
+    if (f->vec > 1) {
+        x = ke_call(a, "fu_get", NULL, 2, x, e);
+        sum = sum ? ke_elem(a, sum, e) : NULL;
+    }
+    if (sum)
+        rw_sum_add(w, &in, sum, x);
+    else
+        kb_assign(&in, share_element(w, f, n, e),
+                  rw_combine(w, n, share_element(w, f, n, e), x));
+}
+
+/* This thread's share of the partial rows of reduction n. */
+static void
+fold_share(struct rw *w, struct kbuild *b, const struct fold *f, node_id n,
+           uint32_t variant)
+{
+    struct arena *a = w->a;
+    const struct kexpr *rows = lower_sym(w->ctx, &w->lk, w->partials), *p, *e;
+    const char *reg = dtype_info[rw_acc_dtype(w, n)].reg;
+    const struct kexpr *sum = NULL;
+    struct kbuild in, loop;
+
+    p = rw_partials(w, n, variant, false);
+    w->node[n].acc =
+        f->vec > 1
+            ? kb_array(b, reg, rw_name(w, "r", n), f->vec, rw_identity(w, n))
+            : kb_var(b, reg, rw_name(w, "r", n), rw_identity(w, n));
+    in = kb_if(b, ke_bin(a, "<", w->col, f->end));
+    if (rw_is_float_sum(w, n))
+        sum = rw_sum_open(w, &in, n, f->vec);
+    loop =
+        kb_for(&in, "int", "p", ke_var(a, "slice"), rows, ke_int(a, f->slices));
+    add_partial_row(w, &loop, f, n, p, sum);
+    if (!sum)
+        return;
+    e = share_loop(w, &in, f);
+    kb_assign(&in, share_element(w, f, n, e),
+              rw_sum_value(w, f->vec > 1 ? ke_elem(a, sum, e) : sum));
+}
+
+/* Of column e of this thread in a slice, in the scratch of the fold. */
+static const struct kexpr *
+share_address(const struct rw *w, const struct fold *f,
+              const struct kexpr *slice, const struct kexpr *e, int64_t size)
+{
+    struct arena *a = w->a;
+    const struct kexpr *row =
+        ke_bin(a, "+", ke_bin(a, "*", slice, ke_int(a, f->vec)), e);
 
     return ke_bin(a, "*",
-                  ke_bin(a, "+", ke_bin(a, "*", slice, ke_int(a, COLUMNS)),
+                  ke_bin(a, "+", ke_bin(a, "*", row, ke_int(a, f->across)),
                          ke_var(a, "x")),
                   ke_int(a, size));
 }
 
-/* Adds the shares in the order of the slices. */
+/* Adds the shares in the order of the slices. The first barrier is for those
+ * who still read what the scratch held before. */
 static void
-fold_slices(struct rw *w, struct kbuild *b, node_id n)
+fold_slices(struct rw *w, struct kbuild *b, const struct fold *f, node_id n,
+            bool used)
 {
     struct arena *a = w->a;
     enum dtype t = rw_acc_dtype(w, n);
     const char *reg = dtype_info[t].reg;
     int64_t size = dtype_info[t].bytes;
-    struct kbuild in, loop;
+    const struct kexpr *e, *acc;
+    struct kbuild in;
 
-    kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
-    kb_eval(b, ke_call(a, "fu_sstore", reg, 2,
-                       share_address(w, ke_var(a, "slice"), size),
-                       w->node[n].acc));
+    if (used)
+        kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
+    in = *b;
+    e = share_loop(w, &in, f);
+    kb_eval(&in, ke_call(a, "fu_sstore", reg, 2,
+                         share_address(w, f, ke_var(a, "slice"), e, size),
+                         share_element(w, f, n, e)));
     kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
     in = kb_if(b, ke_bin(a, "==", ke_var(a, "slice"), ke_int(a, 0)));
-    loop = kb_unroll(&in, "q", ke_int(a, 1), ke_int(a, SLICES), ke_int(a, 1));
-    kb_assign(&loop, w->node[n].acc,
-              rw_combine(w, n, w->node[n].acc,
-                         ke_call(a, "fu_sload", reg, 1,
-                                 share_address(w, ke_var(a, "q"), size))));
-    w->node[n].row = w->node[n].elem = w->node[n].acc;
+    in = kb_unroll(&in, "q", ke_int(a, 1), ke_int(a, f->slices), ke_int(a, 1));
+    e = share_loop(w, &in, f);
+    acc = share_element(w, f, n, e);
+    kb_assign(
+        &in, acc,
+        rw_combine(w, n, acc,
+                   ke_call(a, "fu_sload", reg, 1,
+                           share_address(w, f, ke_var(a, "q"), e, size))));
 }
 
 /* Operands along the columns may begin elsewhere than their tensors. */
@@ -172,53 +244,104 @@ store_finished(struct rw *w, struct kbuild *b, uint32_t i)
 }
 
 static void
-finish_body(struct rw *w, struct kbuild *b, uint32_t variant)
+store_results(struct rw *w, struct kbuild *b)
+{
+    emit_values(w, b);
+    for (uint32_t i = 0; i < w->g->n_results; i++)
+        if (!w->result[i].in_row_kernel)
+            store_finished(w, b, i);
+}
+
+/* What follows the sums, for each column of the thread. */
+static void
+finish_share(struct rw *w, struct kbuild *b, const struct fold *f)
+{
+    const struct kexpr *e, *first = w->col;
+    struct kbuild in = *b;
+
+    e = share_loop(w, &in, f);
+    if (f->vec > 1)
+        w->col = kb_let(&in, "fu_i64", "k", ke_bin(w->a, "+", first, e));
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (is_live_outer(w, n))
+            w->node[n].row = w->node[n].elem = share_element(w, f, n, e);
+    store_results(w, &in);
+}
+
+/* The stretch of columns that begins at FIRST. */
+static void
+fold_stretch(struct rw *w, struct kbuild *b, const struct fold *f,
+             const struct kexpr *first, uint32_t variant)
 {
     struct arena *a = w->a;
-    const struct kexpr *bid;
+    const struct kexpr *cond;
+    bool used = f->again;
     struct kbuild in;
 
-    w->tid = kb_let(b, "int", "tid", ke_call(a, "fu_tid", NULL, 0));
-    kb_let(b, "int", "x", ke_bin(a, "%", w->tid, ke_int(a, COLUMNS)));
-    kb_let(b, "int", "slice", ke_bin(a, "/", w->tid, ke_int(a, COLUMNS)));
-    bid = lower_wide(w->ctx, ke_call(a, "fu_bid_x", NULL, 0));
     w->col = kb_let(b, "fu_i64", "c",
-                    ke_bin(a, "+", ke_bin(a, "*", bid, ke_int(a, COLUMNS)),
-                           ke_var(a, "x")));
+                    ke_bin(a, "+", first,
+                           ke_bin(a, "*", ke_var(a, "x"), ke_int(a, f->vec))));
     if (w->kp->key[PK_FINISH] == FINISH_PDL_KERNEL)
         kb_eval(b, ke_call(a, "fu_pdl_wait", NULL, 0));
     for (node_id n = 0; n < w->g->n_nodes; n++)
         if (is_live_outer(w, n))
-            fold_share(w, b, n, variant);
-    for (node_id n = 0; n < w->g->n_nodes; n++)
-        if (is_live_outer(w, n))
-            fold_slices(w, b, n);
-    in = kb_if(b, ke_bin(a, "&&",
-                         ke_bin(a, "==", ke_var(a, "slice"), ke_int(a, 0)),
-                         ke_bin(a, "<", w->col, w->nv)));
-    emit_values(w, &in);
-    for (uint32_t i = 0; i < w->g->n_results; i++)
-        if (!w->result[i].in_row_kernel)
-            store_finished(w, &in, i);
+            fold_share(w, b, f, n, variant);
+    for (node_id n = 0; n < w->g->n_nodes && f->slices > 1; n++) {
+        if (!is_live_outer(w, n))
+            continue;
+        fold_slices(w, b, f, n, used);
+        used = true;
+    }
+    cond = ke_bin(a, "<", w->col, f->end);
+    if (f->slices > 1)
+        cond =
+            rw_and(w, ke_bin(a, "==", ke_var(a, "slice"), ke_int(a, 0)), cond);
+    in = kb_if(b, cond);
+    finish_share(w, &in, f);
+}
+
+/* The place of a thread in the fold. */
+static void
+declare_place(struct rw *w, struct kbuild *b, const struct fold *f)
+{
+    struct arena *a = w->a;
+    const struct kexpr *across = ke_int(a, f->across);
+
+    kb_let(b, "int", "x",
+           f->slices > 1 ? ke_bin(a, "%", w->tid, across) : w->tid);
+    kb_let(b, "int", "slice",
+           f->slices > 1 ? ke_bin(a, "/", w->tid, across) : ke_int(a, 0));
+}
+
+static void
+start_finish(struct rw *w)
+{
+    w->steps = 1;
+    w->vec = 1;
+    w->e = NULL;
+    w->active = NULL;
+    memset(w->axis, 0, sizeof(w->axis));
+    mark_finish(w);
 }
 
 void
 rw_finish_kernel(struct rw *w, uint32_t variant, struct lowered_variant *out)
 {
     struct sym_ctx *c = w->ctx->syms;
+    struct fold f = {.across = COLUMNS, .slices = SLICES, .vec = 1};
+    const struct kexpr *bid;
     struct kbuild b;
 
     w->lk = lower_kernel_begin(w->ctx, variant, out, w->kp, COLUMNS * SLICES,
                                "Finish: fold the partial rows.");
-    w->steps = 1;
-    w->vec = 1;
-    w->e = NULL;
-    w->active = NULL;
-    w->nv = lower_sym(w->ctx, &w->lk, w->n);
-    memset(w->axis, 0, sizeof(w->axis));
-    mark_finish(w);
+    w->nv = f.end = lower_sym(w->ctx, &w->lk, w->n);
+    start_finish(w);
     b = (struct kbuild){w->a, &w->lk.kernel->body};
-    finish_body(w, &b, variant);
+    w->tid = kb_let(&b, "int", "tid", ke_call(w->a, "fu_tid", NULL, 0));
+    declare_place(w, &b, &f);
+    bid = lower_wide(w->ctx, ke_call(w->a, "fu_bid_x", NULL, 0));
+    fold_stretch(w, &b, &f, ke_bin(w->a, "*", bid, ke_int(w->a, COLUMNS)),
+                 variant);
     lower_set_grid(w->ctx, &w->lk, sym_ceil_div(c, w->n, sym_int(c, COLUMNS)),
                    sym_int(c, 1));
     w->lk.launch.smem = arena_printf(w->a, "%d", COLUMNS * SLICES * 8);
@@ -227,6 +350,182 @@ rw_finish_kernel(struct rw *w, uint32_t variant, struct lowered_variant *out)
         w->kp->key[PK_FINISH] == FINISH_PDL_KERNEL && rw_outer_count(w) > 0;
     lower_kernel_end(w->ctx, &w->lk, out);
 }
+
+/* --- behind the row kernel, in it ----------------------------------------- */
+
+bool
+rw_finishes_inside(const struct rw *w)
+{
+    int64_t finish = w->kp->key[PK_FINISH];
+
+    return rw_outer_count(w) > 0 &&
+           (finish == FINISH_GRID || finish == FINISH_LAST_BLOCK);
+}
+
+/* Columns of one 16-byte load of every partial row. */
+static int
+widest_load(const struct rw *w)
+{
+    int vec = w->vec;
+
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (is_live_outer(w, n))
+            vec = MIN(vec,
+                      LOAD_BYTES / (int)dtype_info[rw_acc_dtype(w, n)].bytes);
+    return vec;
+}
+
+/* Columns that one block folds, as far as the plan says. */
+static int64_t
+columns_to_fold(const struct rw *w)
+{
+    int64_t n = w->kp->key[PK_BOUND], tile = (int64_t)w->tpr * w->vec * w->vpt;
+
+    if (!sym_is_int(w->n, &n) && n == 0)
+        n = tile;
+    if (w->kp->key[PK_FINISH] == FINISH_LAST_BLOCK)
+        return w->tiles ? tile : n;
+    if (w->tiles)
+        n = tile;
+    return MAX((n - 1) / w->kp->key[PK_GRID_ROWS], 0) + 1;
+}
+
+/* As many slices as would otherwise be threads without a column, while each
+ * has two partial rows; then vectors no wider than leave all threads busy. */
+static struct fold
+fold_inside(const struct rw *w)
+{
+    struct fold f = {.slices = 1, .vec = widest_load(w)};
+    int64_t columns = columns_to_fold(w), rows = w->kp->key[PK_GRID_ROWS];
+    int warps = w->threads / WARP;
+
+    for (int s = 2; s <= warps && 2 * s <= rows; s++)
+        if (warps % s == 0 && (int64_t)w->threads / s * f.vec >= columns)
+            f.slices = s;
+    f.across = w->threads / f.slices;
+    while (f.vec > 1 && (int64_t)f.across * f.vec / 2 >= columns)
+        f.vec /= 2;
+    f.again = true;
+    return f;
+}
+
+/* 32-bit words that stand at 0 between launches: one, or one a tile. */
+static const struct kexpr *
+counters(struct rw *w, uint32_t variant)
+{
+    struct sym_ctx *c = w->ctx->syms;
+    const struct sym *words = sym_int(c, 1), *tile;
+    const struct kexpr *p;
+    bool each = w->tiles && w->kp->key[PK_FINISH] == FINISH_LAST_BLOCK;
+
+    if (each) {
+        tile = sym_int(c, (int64_t)w->tpr * w->vec * w->vpt);
+        words = sym_max(c, sym_ceil_div(c, w->n, tile), words);
+    }
+    p = lower_counters(w->ctx, &w->lk,
+                       arena_printf(w->a, "v%u_arrivals", variant), words);
+    if (!each)
+        return p;
+    return ke_bin(w->a, "+", p, ke_call(w->a, "fu_bid_x", NULL, 0));
+}
+
+/* The last block folds all columns, or those of its tile. */
+static void
+finish_by_last(struct rw *w, struct kbuild *b, const struct kexpr *word,
+               struct fold *f, uint32_t variant)
+{
+    struct arena *a = w->a;
+    int64_t tile = (int64_t)w->tpr * w->vec * w->vpt;
+    const struct kexpr *first = ke_int(a, 0), *last;
+    struct kbuild in;
+
+    last = ke_call(a, "fu_last_block", NULL, 2, word,
+                   ke_call(a, w->tiles ? "fu_grid_y" : "fu_grid_x", NULL, 0));
+    kb_comment(b, "The last block folds the partial rows.");
+    in = kb_if(b, last);
+    declare_place(w, &in, f);
+    f->end = w->nv;
+    if (w->tiles) {
+        first = w->first;
+        f->end = kb_let(&in, "fu_i64", "end",
+                        ke_call(a, "fu_min_i64", NULL, 2, w->nv,
+                                ke_bin(a, "+", first, ke_int(a, tile))));
+    }
+    start_finish(w);
+    in = kb_roll(&in, "fu_i64", "c0", first, f->end,
+                 ke_int(a, (int64_t)f->across * f->vec));
+    fold_stretch(w, &in, f, ke_var(a, "c0"), variant);
+}
+
+static const struct kexpr *
+grid_extent(struct rw *w, const char *name)
+{
+    return lower_wide(w->ctx, ke_call(w->a, name, NULL, 0));
+}
+
+/* Every block folds stretches of columns, when all have come. */
+static void
+finish_by_grid(struct rw *w, struct kbuild *b, const struct kexpr *word,
+               struct fold *f, uint32_t variant)
+{
+    struct arena *a = w->a;
+    const struct kexpr *width = ke_int(a, (int64_t)f->across * f->vec), *came;
+    const struct kexpr *bid = grid_extent(w, "fu_bid_x");
+    const struct kexpr *blocks = grid_extent(w, "fu_grid_x");
+    struct kbuild in;
+
+    if (w->tiles) {
+        bid = ke_bin(a, "+", ke_bin(a, "*", grid_extent(w, "fu_bid_y"), blocks),
+                     bid);
+        blocks = ke_bin(a, "*", blocks, grid_extent(w, "fu_grid_y"));
+    }
+    kb_comment(b, "All blocks fold the partial rows when all are there.");
+    came = kb_let(b, "fu_u32", "came",
+                  ke_call(a, "fu_grid_arrive", NULL, 1, word));
+    declare_place(w, b, f);
+    f->end = w->nv;
+    kb_eval(b, ke_call(a, "fu_grid_wait", NULL, 2, word, came));
+    kb_eval(b, ke_call(a, "fu_grid_leave", NULL, 1, word));
+    start_finish(w);
+    in = kb_roll(b, "fu_i64", "c0", ke_bin(a, "*", bid, width), f->end,
+                 ke_bin(a, "*", blocks, width));
+    fold_stretch(w, &in, f, ke_var(a, "c0"), variant);
+}
+
+void
+rw_finish_inside(struct rw *w, struct kbuild *b, uint32_t variant)
+{
+    struct rw saved = *w;
+    struct fold f = fold_inside(w);
+    const struct kexpr *word = counters(w, variant);
+
+    if (w->kp->key[PK_FINISH] == FINISH_GRID)
+        finish_by_grid(w, b, word, &f, variant);
+    else
+        finish_by_last(w, b, word, &f, variant);
+    w->lk.launch.cooperative = w->kp->key[PK_FINISH] == FINISH_GRID;
+    saved.lk = w->lk;
+    *w = saved;
+}
+
+int64_t
+rw_fold_bytes(const struct rw *w)
+{
+    struct fold f;
+    int64_t bytes = 0;
+
+    if (!rw_finishes_inside(w))
+        return 0;
+    f = fold_inside(w);
+    for (node_id n = 0; n < w->g->n_nodes && f.slices > 1; n++)
+        if (is_live_outer(w, n))
+            bytes =
+                MAX(bytes, (int64_t)w->threads * f.vec *
+                               (int64_t)dtype_info[rw_acc_dtype(w, n)].bytes);
+    return bytes;
+}
+
+/* --- no partial rows ------------------------------------------------------ */
 
 /* At element e of vector v of this thread; scalar code from here on. */
 static void
@@ -246,10 +545,7 @@ finish_column(struct rw *w, struct kbuild *b, const struct kexpr *element)
         w->node[n].row = w->node[n].elem = ke_elem(w->a, w->node[n].acc, at);
     }
     w->e = NULL;
-    emit_values(w, &in);
-    for (uint32_t i = 0; i < w->g->n_results; i++)
-        if (!w->result[i].in_row_kernel)
-            store_finished(w, &in, i);
+    store_results(w, &in);
 }
 
 void

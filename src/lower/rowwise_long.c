@@ -41,8 +41,11 @@ none(const struct rw *w, node_id n)
 }
 
 const struct kexpr *
-rw_sum_open(struct rw *w, struct kbuild *b, node_id n)
+rw_sum_open(struct rw *w, struct kbuild *b, node_id n, int count)
 {
+    if (count > 1)
+        return kb_array(b, sum_type(w, n), rw_name(w, "sum", n), count,
+                        none(w, n));
     return kb_var(b, sum_type(w, n), rw_name(w, "sum", n), none(w, n));
 }
 
@@ -73,7 +76,7 @@ rw_chunks_open(struct rw *w, struct kbuild *b, int phase)
 {
     for (node_id n = 0; n < w->g->n_nodes; n++)
         if (is_long_inner(w, n, phase))
-            w->node[n].total = rw_sum_open(w, b, n);
+            w->node[n].total = rw_sum_open(w, b, n, 1);
 }
 
 void

@@ -270,9 +270,8 @@ rw_outer_declare(struct rw *w, struct kbuild *b)
                          (int64_t)w->vec * w->vpt, rw_identity(w, n));
 }
 
-/* The partial rows of reduction n: [grid_rows, N] in its accumulator type. */
-static const struct kexpr *
-partials(struct rw *w, node_id n, uint32_t variant)
+const struct kexpr *
+rw_partials(struct rw *w, node_id n, uint32_t variant, bool writes)
 {
     enum dtype t = rw_acc_dtype(w, n);
     const struct sym *rows = w->partials;
@@ -283,7 +282,7 @@ partials(struct rw *w, node_id n, uint32_t variant)
     return lower_workspace(w->ctx, &w->lk,
                            arena_printf(w->a, "v%u_%s_partials", variant,
                                         lower_node_name(w->ctx, n)),
-                           t, bytes, true);
+                           t, bytes, writes && !rw_finishes_inside(w));
 }
 
 static const struct kexpr *
@@ -300,7 +299,7 @@ flush_registers(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
     enum dtype t = rw_acc_dtype(w, n);
     int k = MIN(w->vec, (int)(16 / dtype_info[t].bytes));
     struct kbuild in = rw_vector_loop(w, b, NULL, false), each;
-    const struct kexpr *p = partials(w, n, variant), *h, *i, *at, *vec;
+    const struct kexpr *p = rw_partials(w, n, variant, true), *h, *i, *at, *vec;
     const char *kt = arena_printf(a, "%d", k);
 
     h = ke_var(a, "h");
@@ -327,7 +326,7 @@ fold_groups(struct rw *w, struct kbuild *b, node_id n, int64_t span)
     bool is_sum = rw_is_float_sum(w, n);
     const struct kexpr *s;
 
-    s = is_sum ? rw_sum_open(w, b, n)
+    s = is_sum ? rw_sum_open(w, b, n, 1)
                : kb_var(b, reg, "all", rw_identity(w, n));
     for (int g = 0; g < w->groups; g++) {
         const struct kexpr *at = ke_var(a, "k"), *x;
@@ -344,19 +343,22 @@ fold_groups(struct rw *w, struct kbuild *b, node_id n, int64_t span)
 }
 
 /* Several groups: all write their columns to shared memory, then each thread
- * adds the groups' sums of some columns, in the order of the groups. */
+ * adds the groups' sums of some columns, in the order of the groups. The first
+ * barrier is for those who still read what the memory held before. */
 static void
-flush_groups(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
+flush_groups(struct rw *w, struct kbuild *b, node_id n, bool used,
+             uint32_t variant)
 {
     struct arena *a = w->a;
     enum dtype t = rw_acc_dtype(w, n);
     const char *reg = dtype_info[t].reg;
     int64_t size = dtype_info[t].bytes,
             span = (int64_t)w->tpr * w->vec * w->vpt;
-    const struct kexpr *p = partials(w, n, variant), *at, *s, *own;
+    const struct kexpr *p = rw_partials(w, n, variant, true), *at, *s, *own;
     struct kbuild in, each;
 
-    kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
+    if (used)
+        kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
     in = rw_vector_loop(w, b, NULL, false);
     own = rw_own_column(w, w->col);
     for (int e = 0; e < w->vec; e++) {
@@ -383,6 +385,9 @@ flush_groups(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
 void
 rw_outer_flush(struct rw *w, struct kbuild *b, uint32_t variant)
 {
+    bool used =
+        rw_columns_are_long(w) || (w->tpr > WARP && w->exchanges_total > 0);
+
     for (node_id n = 0; n < w->g->n_nodes; n++) {
         if (!w->f->node[n].live || !rw_is_outer(w, n))
             continue;
@@ -390,17 +395,19 @@ rw_outer_flush(struct rw *w, struct kbuild *b, uint32_t variant)
         if (w->groups == 1)
             flush_registers(w, b, n, variant);
         else
-            flush_groups(w, b, n, variant);
+            flush_groups(w, b, n, used, variant);
+        used = true;
     }
 }
 
 int64_t
 rw_smem_bytes(const struct rw *w)
 {
-    int64_t bytes = 0, span = (int64_t)w->groups * w->tpr * w->vec * w->vpt;
+    int64_t bytes = rw_fold_bytes(w);
+    int64_t span = (int64_t)w->groups * w->tpr * w->vec * w->vpt;
 
     if (rw_columns_are_long(w))
-        bytes = rw_columns_bytes(w);
+        bytes = MAX(bytes, rw_columns_bytes(w));
     if (w->tpr > WARP)
         bytes = MAX(bytes, exchange_bytes(w) * MAX(w->exchanges_total, 2));
     for (node_id n = 0; n < w->g->n_nodes; n++)

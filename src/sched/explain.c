@@ -67,10 +67,13 @@ print_cost(struct buf *b, const struct plan_cost *c)
                percent(c->waves, 1), percent(c->quantisation, 1));
     buf_printf(b,
                "        memory %" PRId64 " ns, issue %" PRId64
-               ", latency %" PRId64 ", finish %" PRId64 ", launch %" PRId64
-               "\n",
+               ", latency %" PRId64 ", finish %" PRId64,
                whole(c->memory_ns), whole(c->issue_ns), whole(c->latency_ns),
-               whole(c->finish_ns), whole(c->launch_ns));
+               whole(c->finish_ns));
+    if (whole(c->finish_ns))
+        buf_printf(b, " (wait %" PRId64 ", fold %" PRId64 ")",
+                   whole(c->finish_wait_ns), whole(c->finish_fold_ns));
+    buf_printf(b, ", launch %" PRId64 "\n", whole(c->launch_ns));
 }
 
 static void

@@ -51,6 +51,8 @@ put_cost(struct buf *b, const struct plan_cost *c)
         {"issue_ns", c->issue_ns},
         {"latency_ns", c->latency_ns},
         {"finish_ns", c->finish_ns},
+        {"finish_wait_ns", c->finish_wait_ns},
+        {"finish_fold_ns", c->finish_fold_ns},
         {"launch_ns", c->launch_ns},
         {"total_ns", c->total_ns},
     };

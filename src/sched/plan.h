@@ -82,6 +82,7 @@ struct plan_cost { /* of one kernel_plan; printed by --explain */
     int blocks_per_sm;
     double waves, quantisation;
     double memory_ns, issue_ns, latency_ns, finish_ns, launch_ns, total_ns;
+    double finish_wait_ns, finish_fold_ns; /* parts of finish_ns */
 };
 
 struct variant_plan {

@@ -178,8 +178,10 @@ lower(struct test_case *t, const struct graph *g)
 {
     struct facts *f = facts_analyse(t->arena, graph_simplify(g));
     uint32_t per_slot = (uint32_t)strtoul(word(t, "plans", "6"), NULL, 10);
-    struct fusion_plan *plan = exec_plans(t->arena, f, device_of(t), per_slot);
+    const struct device *dev = device_of(t);
+    struct fusion_plan *plan = exec_plans(t->arena, f, dev, per_slot);
 
+    plan = exec_forced(t->arena, f, dev, plan, t->settings, t->n_settings);
     return lower_fusion(t->arena, f, plan);
 }
 

@@ -7,7 +7,8 @@
  * (device=h200,sms=6) the device that is planned for. For each line the file is
  * compiled with the plans that the schedulers offer, the best 6 (plans=1: 1)
  * for each range of sizes, and with `fallback`; every variant whose guard holds
- * is run and checked.
+ * is run and checked. A line with `set.KEY=VALUE` changes that key of each
+ * plan, leaves out what the device can't run then, and `fallback`.
  *
  * What fails says so on stderr in lines that begin with its kind:
  *
@@ -58,6 +59,11 @@ struct run {
  * variants, and of fallback. */
 struct fusion_plan *exec_plans(struct arena *a, const struct facts *f,
                                const struct device *dev, uint32_t per_slot);
+/* The same plans with the keys that the settings change. */
+struct fusion_plan *exec_forced(struct arena *a, const struct facts *f,
+                                const struct device *dev,
+                                struct fusion_plan *all,
+                                const struct setting *settings, uint32_t n);
 
 /* exec_load.c */
 bool exec_build(struct arena *a, const char *const *compiler, const char *text,
