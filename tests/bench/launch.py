@@ -44,7 +44,8 @@ class Fusion:
         fusions = json.loads(Path(manifest).read_text())["fusions"]
         self.params = next(f["params"] for f in fusions
                            if name in (None, f["name"]))
-        self.prepared = {}
+        self.prepared = {}  # by id of the inputs
+        self.spaces = {}    # by shapes: launches of a stream share one
 
     def _module(self, manifest):
         if manifest not in self.modules:
@@ -71,6 +72,11 @@ class Fusion:
                                        device="cuda")
                 for p in self.params if p["role"] == "output"}
 
+    def forget(self):
+        """Gives the memory of tensors and workspaces back."""
+        self.prepared.clear()
+        self.spaces.clear()
+
     def _argument(self, p, tensors):
         t = tensors.get(p["name"])
         if t is None:  # a scalar left to its default
@@ -86,9 +92,11 @@ class Fusion:
         self._ok(self.lib.fusec_workspace_size(
             self.fusion, args, len(self.params), ctypes.byref(size),
             self.message, ctypes.c_size_t(512)))
-        space = torch.zeros(max(size.value, 256), dtype=torch.uint8,
-                            device="cuda")
-        return args, space, tensors
+        shapes = tuple((k, tuple(t.shape)) for k, t in tensors.items())
+        if shapes not in self.spaces:
+            self.spaces[shapes] = torch.zeros(max(size.value, 256),
+                                              dtype=torch.uint8, device="cuda")
+        return args, self.spaces[shapes], tensors
 
     def __call__(self, inputs, outputs):
         key = id(inputs)

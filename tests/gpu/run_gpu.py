@@ -5,14 +5,14 @@ tools.
 
     run_gpu.py check    --run fusec-run --dir COMPILED [--logs DIR]
     run_gpu.py sanitize --run fusec-run --dir COMPILED [--logs DIR]
-    run_gpu.py bench    --lib libfusec_launch.so --dir COMPILED --out LOG.json
-                        [arguments of tests/bench/bench.py]
+    run_gpu.py bench    --lib libfusec_launch.so --dir SET --out RESULTS.jsonl
+                        [arguments of tests/bench/grid.py run]
 
 COMPILED holds manifests with their .ptx or .cubin (and .cu, for --emulate)
 beside them. `check` runs fusec-run --check on every manifest at every size of a
 table, in parallel; `sanitize` runs small sizes under each tool of
-compute-sanitizer; `bench` hands over to tests/bench/bench.py, which times
-them against PyTorch. A table is printed, full logs go to DIR; exit status 1 when
+compute-sanitizer; `bench` hands over to tests/bench/grid.py, which times a set
+that it has compiled against PyTorch. A table is printed, full logs go to DIR; exit status 1 when
 anything is wrong, 77 when nothing could run.
 """
 
@@ -149,8 +149,8 @@ def sanitize(args):
 
 
 def bench(rest):
-    script = HERE.parent / "bench" / "bench.py"
-    os.execv(sys.executable, [sys.executable, str(script), *rest])
+    script = HERE.parent / "bench" / "grid.py"
+    os.execv(sys.executable, [sys.executable, str(script), "run", *rest])
 
 
 def main():

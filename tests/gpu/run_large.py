@@ -133,7 +133,7 @@ class Bench:
     def forget(self):
         """Gives the memory of a case back."""
         for fusion in self.loaded.values():
-            fusion.prepared.clear()
+            fusion.forget()
         self.torch.cuda.empty_cache()
 
     def bytes_like(self, shape, dtype=None, seed=1):
