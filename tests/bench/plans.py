@@ -58,7 +58,7 @@ class Compiler:
     """Makes the cubins of problems in a folder."""
 
     def __init__(self, fusec, folder, device="h200"):
-        self.fusec, self.folder, self.device = fusec, folder, device
+        self.fusec, self.folder, self.device = fusec.resolve(), folder, device
         self.id = fusec_id(fusec)
 
     def _run(self, args):
