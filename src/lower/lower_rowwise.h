@@ -36,6 +36,7 @@ struct rw_node {
     const struct kexpr *acc;    /* reductions: accumulator variable or array */
     const struct kexpr *total;  /* long sums: of the chunks, in the same form */
     int kept_from;              /* phase that computes a kept value, or -1 */
+    const struct kexpr *divisor; /* quotients: by this, in this phase */
 };
 
 /* A store to a result, in the same spirit. */
@@ -120,6 +121,11 @@ void rw_take_prefetched(struct rw *w, struct kbuild *b);
 /* `for v` with the column index and its guard; returns the innermost body. */
 struct kbuild rw_vector_loop(struct rw *w, struct kbuild *b,
                              const struct kexpr *chunk, bool guard_row);
+
+/* --- rowwise_divide.c --- */
+/* Before the columns of a phase: the divisors that its quotients share. */
+void rw_divisors(struct rw *w, struct kbuild *b);
+void rw_forget_divisors(struct rw *w);
 
 /* --- rowwise_reduce.c --- */
 bool rw_is_inner(const struct rw *w, node_id n);

@@ -183,6 +183,9 @@ computed(struct rw *w, node_id n)
     assert(nd->n_args <= ARRAY_LEN(args));
     for (uint32_t i = 0; i < nd->n_args; i++)
         args[i] = rw_value(w, nd->args[i]);
+    if (w->node[n].divisor)
+        return ke_call(w->a, "fu_quotient", NULL, 2, args[0],
+                       w->node[n].divisor);
     return lower_node_expr(w->ctx, &w->lk, n, args);
 }
 
@@ -540,6 +543,7 @@ rw_phase_columns(struct rw *w, struct kbuild *b, int phase)
 
     if (!has_columns(w, phase))
         return;
+    rw_divisors(w, b);
     if (w->looped) {
         rw_chunks_open(w, b, phase);
         chunk = ke_var(w->a, "c0");
@@ -559,6 +563,7 @@ rw_phase_columns(struct rw *w, struct kbuild *b, int phase)
     }
     for (node_id n = 0; n < w->g->n_nodes; n++)
         w->node[n].vector = NULL;
+    rw_forget_divisors(w);
 }
 
 const struct kexpr *

@@ -40,6 +40,7 @@
 #include "prim.cuh"
 #include "reduce.cuh"
 #include "special.cuh"
+#include "divide.cuh"
 #include "storage.cuh"
 #include "vote.cuh"
 

@@ -69,6 +69,13 @@ typedef unsigned int fu_u32;
 typedef unsigned long long fu_u64;
 struct fu_bf16 { fu_u16 bits; };
 
+static __device__ __forceinline__ fu_u32 fu_word(float x)
+{
+    fu_u32 w;
+    memcpy(&w, &x, sizeof(w));
+    return w;
+}
+
 static __device__ __forceinline__ float fu_float(fu_u32 w)
 {
     float x;
@@ -265,7 +272,69 @@ static __device__ __forceinline__ fu_bf16 fu_pack_bf16(float x)
 // Cost:   2 instructions (floor) to some 70 (lgamma); sin, cos and tan of large
 //         arguments use a stack frame.
 static __device__ __forceinline__ float fu_exp(float x) { return expf(x); }
+static __device__ __forceinline__ float fu_abs(float x) { return fabsf(x); }
+
+static __device__ __forceinline__ float fu_fma(float x, float y, float z)
+{
+    return fmaf(x, y, z);
+}
 /* end fu/math.cuh */
+/* begin fu/special.cuh */
+// Functions of the language that CUDA has no name for: floor quotient and
+// remainder of floats, signs, fractions, sigmoid, silu, classification.
+// Cost:   1 to 30 instructions.
+
+static __device__ __forceinline__ bool fu_isfinite(float x)
+{
+    return (fu_word(x) & 0x7fffffffu) < 0x7f800000u;
+}
+
+template <typename T>
+static __device__ __forceinline__ bool fu_isfinite(T) { return true; }
+/* end fu/special.cuh */
+/* begin fu/divide.cuh */
+// Quotients by one divisor that many elements share, where each is rounded to
+// 16 bits or fewer next: two multiplications and a product-sum instead of a
+// division, which takes a dozen instructions and a branch.
+// Values: 1 / b = (head + tail) * scale but for 2^-46 of it; head is not above
+//         1 / b in magnitude and tail has its sign, so that neither zeros lose
+//         their sign nor infinities meet. A quotient is within 0.5000001 ulp
+//         (of float) of the exact one before it is rounded, within one where it
+//         is subnormal as a float. Zero, infinite and NaN operands give what a
+//         division gives.
+// Cost:   the divisor some 30 instructions, a quotient 3.
+// Source: the residual of a reciprocal by one product-sum, which is exact
+//         (P. Markstein, IBM J. Res. Dev. 34, 1990).
+
+struct fu_divisor {
+    float head, tail, scale;
+};
+
+static __device__ __forceinline__ fu_divisor fu_divide_by(float b)
+{
+    fu_divisor d;
+    float x = fu_abs(b);
+    // Powers of two, exact: a divisor so far off that the tail would vanish.
+    d.scale = x < 0x1p-100f ? 0x1p64f : x > 0x1p100f ? 0x1p-64f : 1.0f;
+    b *= d.scale;
+    d.head = 1.0f / b;
+    if (x == 0 || !fu_isfinite(x)) {
+        d.tail = d.head;
+        return d;
+    }
+    if (fu_fma(-b, d.head, 1.0f) < 0)
+        d.head = fu_float(fu_word(d.head) - 1);
+    d.tail = fu_fma(-b, d.head, 1.0f) * d.head;
+    if (d.tail == 0)
+        d.tail = d.head * 0x1p-40f;
+    return d;
+}
+
+static __device__ __forceinline__ float fu_quotient(float a, fu_divisor d)
+{
+    return fu_fma(a, d.head, a * d.tail) * d.scale;
+}
+/* end fu/divide.cuh */
 /* begin fu/order.cuh */
 // Order of floats: NaN above all else, +0 above -0; and what follows from it:
 // maximum, minimum, relu, argmax, argmin. Integers and bools in plain order.
@@ -593,6 +662,7 @@ fu_attention_softmax_v0_k0(
     r_8 = r_8 + fu_shfl_xor(r_8, 4);
     r_8 = r_8 + fu_shfl_xor(r_8, 2);
     r_8 = r_8 + fu_shfl_xor(r_8, 1);
+    const fu_divisor d_p = fu_divide_by(r_8);
 #pragma unroll
     for (int v = 0; v < 4; ++v) {
         const int c = (v * 32 + t) * 8;
@@ -601,7 +671,7 @@ fu_attention_softmax_v0_k0(
 #pragma unroll
             for (int e = 0; e < 8; ++e) {
                 const float v_7 = k_7[v * 8 + e];
-                const float v_p = v_7 / r_8;
+                const float v_p = fu_quotient(v_7, d_p);
                 fu_set(s_p, e, v_p);
             }
             fu_vstore<8>(p_p, o_p + c, s_p);
@@ -683,6 +753,7 @@ fu_attention_softmax_v1_k0(
         r_8 = fu_sload<float>((lane & 3) * 8 + 32);
         r_8 = r_8 + fu_shfl_xor(r_8, 2);
         r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        const fu_divisor d_p = fu_divide_by(r_8);
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
             const int c = (v * 128 + tid) * 8;
@@ -691,7 +762,7 @@ fu_attention_softmax_v1_k0(
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_7 = k_7[v * 8 + e];
-                    const float v_p = v_7 / r_8;
+                    const float v_p = fu_quotient(v_7, d_p);
                     fu_set(s_p, e, v_p);
                 }
                 fu_vstore<8>(p_p, o_p + c, s_p);
@@ -784,6 +855,7 @@ fu_attention_softmax_v2_k0(
         r_8 = r_8 + fu_shfl_xor(r_8, 4);
         r_8 = r_8 + fu_shfl_xor(r_8, 2);
         r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        const fu_divisor d_p = fu_divide_by(r_8);
         for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
 #pragma unroll
             for (int v = 0; v < 2; ++v) {
@@ -797,7 +869,7 @@ fu_attention_softmax_v2_k0(
                         const float v_3 = v_scores * c_scale;
                         const float v_6 = v_3 - r_4;
                         const float v_7 = fu_exp(v_6);
-                        const float v_p = v_7 / r_8;
+                        const float v_p = fu_quotient(v_7, d_p);
                         fu_set(s_p, e, v_p);
                     }
                     fu_vstore<8>(p_p, o_p + c, s_p);
@@ -876,12 +948,13 @@ fu_attention_softmax_v3_k0(
         r_8 = r_8 + fu_shfl_xor(r_8, 4);
         r_8 = r_8 + fu_shfl_xor(r_8, 2);
         r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        const fu_divisor d_p = fu_divide_by(r_8);
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
             const int c = v * 256 + tid;
             if (c < d_K) {
                 const float v_7 = k_7[v];
-                const float v_p = v_7 / r_8;
+                const float v_p = fu_quotient(v_7, d_p);
                 fu_store(p_p, o_p + c, v_p);
             }
         }
@@ -964,6 +1037,7 @@ fu_attention_softmax_v4_k0(
         r_8 = r_8 + fu_shfl_xor(r_8, 4);
         r_8 = r_8 + fu_shfl_xor(r_8, 2);
         r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        const fu_divisor d_p = fu_divide_by(r_8);
         for (fu_i64 c0 = 0; c0 < d_K; c0 += 2048) {
 #pragma unroll
             for (int v = 0; v < 4; ++v) {
@@ -973,7 +1047,7 @@ fu_attention_softmax_v4_k0(
                     const float v_3 = v_scores * c_scale;
                     const float v_6 = v_3 - r_4;
                     const float v_7 = fu_exp(v_6);
-                    const float v_p = v_7 / r_8;
+                    const float v_p = fu_quotient(v_7, d_p);
                     fu_store(p_p, o_p + c, v_p);
                 }
             }

@@ -190,6 +190,18 @@ static __device__ __forceinline__ fu_bf16 fu_pack_bf16(float x)
 static __device__ __forceinline__ float fu_exp(float x) { return expf(x); }
 static __device__ __forceinline__ float fu_abs(float x) { return fabsf(x); }
 /* end fu/math.cuh */
+/* begin fu/special.cuh */
+// Functions of the language that CUDA has no name for: floor quotient and
+// remainder of floats, signs, fractions, sigmoid, silu, classification.
+// Cost:   1 to 30 instructions.
+
+// Never of a large argument: neither side overflows.
+static __device__ __forceinline__ float fu_sigmoid(float x)
+{
+    float e = fu_exp(-fu_abs(x));
+    return (x < 0 ? e : 1.0f) / (1.0f + e);
+}
+/* end fu/special.cuh */
 /* begin fu/prim.cuh */
 // Loads, stores, vectors in registers and exchanges of values of any type.
 // Written on top of ptx.cuh; the host compiles it unchanged.
@@ -323,18 +335,6 @@ static __device__ __forceinline__ void fu_vstore(T *p, fu_i64 off,
     fu_access<fu_vec<T, V>::BYTES>::store(p + off, v.w);
 }
 /* end fu/prim.cuh */
-/* begin fu/special.cuh */
-// Functions of the language that CUDA has no name for: floor quotient and
-// remainder of floats, signs, fractions, sigmoid, silu, classification.
-// Cost:   1 to 30 instructions.
-
-// Never of a large argument: neither side overflows.
-static __device__ __forceinline__ float fu_sigmoid(float x)
-{
-    float e = fu_exp(-fu_abs(x));
-    return (x < 0 ? e : 1.0f) / (1.0f + e);
-}
-/* end fu/special.cuh */
 #else
 #include "fu_emulate.h"
 #endif
