@@ -249,21 +249,32 @@ build_shape(struct build *b, const struct value *v)
 
 /* --- single nodes -------------------------------------------------------- */
 
-/* False when the constant extents alone make more than 2^63 bytes. */
-static bool
-size_fits(const struct node *n)
+int64_t
+build_least_extent(struct build *b, const struct sym *extent)
 {
-    int64_t bytes = dtype_info[n->dtype].bytes, extent;
+    int64_t v;
+
+    if (!sym_is_int(extent, &v) && !sym_lower_bound(b->syms, extent, &v))
+        v = 1;
+    return MAX(v, 1);
+}
+
+/* False when the extents are provably more than 2^63 bytes together. The
+ * elements of an operation are no more than those of its operands. */
+static bool
+size_fits(struct build *b, const struct node *n)
+{
+    enum op_class class = op_info[n->op].class;
+    int64_t bytes = dtype_info[n->dtype].bytes, v;
 
     for (int d = 0; d < n->rank; d++) {
         if (!n->dims[d])
             return false;
-        if (sym_is_int(n->dims[d], &extent) && extent == 0)
-            return true;
-    }
-    for (int d = 0; d < n->rank; d++) {
-        if (sym_is_int(n->dims[d], &extent) &&
-            __builtin_mul_overflow(bytes, extent, &bytes))
+        if ((class == OC_POINTWISE || class == OC_REDUCE) &&
+            !sym_is_int(n->dims[d], &v))
+            continue;
+        v = build_least_extent(b, n->dims[d]);
+        if (__builtin_mul_overflow(bytes, v, &bytes))
             return false;
     }
     return true;
@@ -290,7 +301,7 @@ build_emit(struct build *b, const struct node *n, uint8_t stretch,
     node_id id;
 
     assert(n->rank >= 0 && n->rank <= MAX_RANK);
-    if (!size_fits(n)) {
+    if (!size_fits(b, n)) {
         struct shape s = {.rank = n->rank};
 
         memcpy(s.dims, n->dims, sizeof(s.dims));

@@ -106,6 +106,9 @@ struct value build_as(struct build *b, const struct value *v, enum dtype t);
 
 /* --- nodes --------------------------------------------------------------- */
 
+/* The least that an extent can be, 0 counted as 1: the strides and offsets of a
+ * tensor without elements are products of its other extents. */
+int64_t build_least_extent(struct build *b, const struct sym *extent);
 /* Appends n, whose extents stretch as s says; checks rank and size. */
 struct value build_emit(struct build *b, const struct node *n, uint8_t stretch,
                         struct span where);

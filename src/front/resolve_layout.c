@@ -215,20 +215,17 @@ layout_error(struct resolver *r, struct span where, const char *what)
     BUILD_ERROR(&r->b, DIAG_BAD_LAYOUT, where, what);
 }
 
-/* False when constant extents and strides alone span more than 2^63 bytes. */
+/* False when the extents and constant strides provably span more than 2^63
+ * bytes. */
 static bool
-span_fits(const struct layout *l)
+span_fits(struct build *b, const struct layout *l)
 {
     int64_t last = 0, extent, stride, step;
 
     for (int d = 0; d < l->rank; d++) {
-        if (sym_is_int(l->dims[d], &extent) && extent == 0)
-            return true;
-    }
-    for (int d = 0; d < l->rank; d++) {
-        if (!sym_is_int(l->dims[d], &extent) ||
-            !sym_is_int(l->strides[d], &stride))
+        if (!sym_is_int(l->strides[d], &stride))
             continue;
+        extent = build_least_extent(b, l->dims[d]);
         if (__builtin_mul_overflow(extent - 1, stride, &step) ||
             __builtin_add_overflow(last, step, &last))
             return false;
@@ -253,7 +250,7 @@ read_strides(struct resolver *r, const struct ast_layout *l, struct layout *ret)
     }
     ret->has_strides = true;
     ret->strides_span = l->span;
-    if (!span_fits(ret))
+    if (!span_fits(&r->b, ret))
         BUILD_ERROR(&r->b, DIAG_SIZE_OVERFLOW, l->span,
                     arena_printf(r->arena, "%s with its strides", ret->name));
 }

@@ -382,6 +382,9 @@ tensor_count(const struct tensor *t)
     int64_t n = 1;
 
     for (int d = 0; d < t->rank; d++)
+        if (t->shape[d] == 0)
+            return 0;
+    for (int d = 0; d < t->rank; d++)
         n *= t->shape[d];
     return n;
 }

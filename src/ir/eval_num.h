@@ -56,9 +56,11 @@ void num_gather_int(enum dtype t, const void *p, int64_t step, int n,
 
 /* The element offset of row-major logical index i. */
 int64_t tensor_offset(const struct tensor *t, int64_t i);
-int64_t tensor_count(const struct tensor *t); /* elements */
+/* Elements of a shape that tensor_extent takes, or that has none. */
+int64_t tensor_count(const struct tensor *t);
 /* Elements of memory from the first to past the last one; false when the
- * strides or the shape overflow or are negative. */
+ * strides or the shape overflow or are negative. Extents of 0 count as 1, so
+ * that every product of extents fits, whatever its order. */
 bool tensor_extent(const struct tensor *t, int64_t *ret);
 void tensor_row_major(struct tensor *t); /* sets strides */
 

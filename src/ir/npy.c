@@ -157,17 +157,19 @@ read_dict(struct scan *s, struct npy *ret)
 static bool
 check_size(struct scan *s, const struct npy *n, size_t have)
 {
-    int64_t count = 1;
-    uint64_t bytes;
+    uint64_t bytes = n->bytes;
+    bool empty = false;
 
-    for (int d = 0; d < n->rank; d++)
-        if (n->shape[d] == 0)
-            count = 0;
-    for (int d = 0; d < n->rank && count != 0; d++)
-        if (__builtin_mul_overflow(count, n->shape[d], &count))
+    for (int d = 0; d < n->rank; d++) {
+        empty |= n->shape[d] == 0;
+        if (__builtin_mul_overflow(bytes, (uint64_t)MAX(n->shape[d], 1),
+                                   &bytes))
             return refuse(s, "the shape is too large");
-    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)n->bytes, &bytes))
+    }
+    if (bytes > INT64_MAX)
         return refuse(s, "the shape is too large");
+    if (empty)
+        bytes = 0;
     if (bytes > have)
         return refuse(s, "the file is shorter than its shape");
     if (bytes < have)
@@ -236,8 +238,8 @@ element_type(const struct npy *n, enum dtype want, enum dtype *ret)
 bool
 npy_store(const struct npy *n, const struct tensor *dst, const char **ret_why)
 {
-    int64_t count = tensor_count(dst);
     enum dtype from;
+    int64_t count;
 
     *ret_why = "the file's type is not the parameter's";
     if (!element_type(n, dst->dtype, &from))
@@ -248,6 +250,7 @@ npy_store(const struct npy *n, const struct tensor *dst, const char **ret_why)
     for (int d = 0; d < n->rank; d++)
         if (n->shape[d] != dst->shape[d])
             return false;
+    count = tensor_count(dst);
     for (int64_t i = 0; i < count; i++) {
         int64_t at = tensor_offset(dst, i);
         if (from == dst->dtype)

@@ -153,6 +153,32 @@ tensor(struct fixture *f, enum dtype t, const int64_t *shape)
     return r;
 }
 
+/* An extent of 0 makes a tensor empty and no size fit. */
+static void
+test_tensor_sizes(void **state)
+{
+    const int64_t huge = INT64_C(92233720368547758);
+    struct tensor t = {.rank = 5, .shape = {huge, 700, 2, 0, 2}};
+    int64_t extent;
+
+    (void)state;
+    tensor_row_major(&t);
+    assert_int_equal(tensor_count(&t), 0);
+    assert_false(tensor_extent(&t, &extent));
+    t = (struct tensor){.rank = 3, .shape = {huge, 0, 2}};
+    tensor_row_major(&t);
+    assert_int_equal(tensor_count(&t), 0);
+    assert_true(tensor_extent(&t, &extent));
+    assert_int_equal(extent, 0);
+    t.shape[1] = 3;
+    tensor_row_major(&t);
+    assert_int_equal(tensor_count(&t), 6 * huge);
+    assert_true(tensor_extent(&t, &extent));
+    assert_int_equal(extent, 6 * huge);
+    t.strides[1] = -1;
+    assert_false(tensor_extent(&t, &extent));
+}
+
 static struct tensor
 normal(struct fixture *f, enum dtype t, const int64_t *shape, uint64_t seed)
 {
@@ -613,19 +639,13 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_row_variance),
-        T(test_column_sum),
-        T(test_integers_are_exact),
-        T(test_argmax),
-        T(test_reductions_of_nothing),
-        T(test_special_terms),
-        T(test_views),
-        T(test_joins),
-        T(test_cast_bounds),
-        T(test_undecided),
-        T(test_continuous),
-        T(test_rows),
-        T(test_rounding),
+        T(test_tensor_sizes),  T(test_row_variance),
+        T(test_column_sum),    T(test_integers_are_exact),
+        T(test_argmax),        T(test_reductions_of_nothing),
+        T(test_special_terms), T(test_views),
+        T(test_joins),         T(test_cast_bounds),
+        T(test_undecided),     T(test_continuous),
+        T(test_rows),          T(test_rounding),
         T(test_inputs),
     };
 

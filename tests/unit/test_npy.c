@@ -81,7 +81,7 @@ test_accepts(void **state)
                        8, &n));
     assert_int_equal(n.rank, 0);
     assert_true(parses("{'descr': '<f2', 'fortran_order': False, "
-                       "'shape': (0, 9223372036854775807)}",
+                       "'shape': (0, 4611686018427387903)}",
                        0, &n));
 }
 
@@ -112,6 +112,13 @@ test_refuses(void **state)
          0},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': "
          "(99999999999999999999,)}",
+         0},
+        /* Too large before the extent of 0 and without it. */
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': "
+         "(92233720368547758, 700, 2, 0, 2)}",
+         0},
+        {"{'descr': '<f2', 'fortran_order': False, 'shape': "
+         "(0, 9223372036854775807)}",
          0},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': "
          "(1,1,1,1,1,1,1,1,1)}",
