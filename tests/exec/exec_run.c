@@ -594,12 +594,31 @@ depends_on_sms(const struct lowered_variant *lv)
     return false;
 }
 
+/* The guard, asked with the results where they will stand. */
+static bool
+admits(struct run *r, const char *guard)
+{
+    const struct graph *g = r->resolved;
+    void **own = NEW_ARRAY(r->arena, void *, g->n_results + 1);
+    bool ok;
+
+    for (uint32_t i = 0; i < g->n_results; i++) {
+        own[i] = r->outputs[i].data;
+        if (r->share && g->results[i].inplace >= 0)
+            r->outputs[i].data = r->inputs[g->results[i].inplace].data;
+    }
+    ok = guard[0] == '\0' || evaluate(r, guard) != 0;
+    for (uint32_t i = 0; i < g->n_results; i++)
+        r->outputs[i].data = own[i];
+    return ok;
+}
+
 bool
 exec_variant(struct run *r, uint32_t v, bool *ret_admitted)
 {
     const struct lowered_variant *lv = &r->low->variants.v[v];
 
-    *ret_admitted = lv->guard[0] == '\0' || evaluate(r, lv->guard) != 0;
+    *ret_admitted = admits(r, lv->guard);
     if (!*ret_admitted)
         return true;
     if (!run_once(r, v, 2, 0) || !run_reversed(r, v))
