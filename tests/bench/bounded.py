@@ -103,8 +103,8 @@ def ulp(xp, v, dtype):
     """The distance of neighbouring numbers of DTYPE at v."""
     bits, least = TYPES[dtype]
     size = xp.clip(abs(v), least, None)
-    mantissa, exponent = xp.frexp(size)
-    return xp.ldexp(0.0 * size + 1.0, exponent - 1 - bits)
+    mantissa, _ = xp.frexp(size)
+    return size / mantissa * 2.0 ** (-1 - bits)
 
 
 def worst(xp, got, want, dtype):

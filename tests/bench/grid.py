@@ -36,6 +36,7 @@ SCRIPT = Path(__file__).resolve()
 BATCH = 72         # problems for which torch.compile is warmed up at once
 SET_HELP = ("one of " + ", ".join(problems.SETS) +
             ", or problems: FUSION-DTYPE-MxN,...")
+START = 60         # seconds more that a process has to begin
 WARM_BYTES = 3e9   # larger ones are left to the child
 
 
@@ -194,7 +195,8 @@ class Watched:
     def wait(self, patience):
         """Exit status; None when it had to be ended."""
         while self.process.poll() is None:
-            if time.time() - self.last > patience:
+            starting = 0 if self.current else START
+            if time.time() - self.last > patience + starting:
                 self.process.kill()
                 self.process.wait()
                 self._close()

@@ -16,7 +16,7 @@ import bounded
 import fusions
 
 EPS_LAYER, EPS_ROOT = 1e-5, 1e-6
-SPIN = 100000     # clock cycles in which the host enqueues what is timed
+SPIN = 400000     # clock cycles in which the host enqueues what is timed
 FLUSH = 300e6     # bytes read, which leave nothing else in the L2 cache
 
 

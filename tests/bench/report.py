@@ -188,6 +188,15 @@ def paragraphs(blocks):
     return "\n\n".join("\n".join(b) for b in blocks) + "\n"
 
 
+def header(rows):
+    """Where and when."""
+    def every(key):
+        return ", ".join(sorted({r[key] for r in rows if key in r}))
+    return [f"{every('gpu')}, PyTorch {every('torch')}, {every('date')}. "
+            f"{sum('us' in r for r in rows)} problems. Peers marked ~ are from "
+            "the table of peers."]
+
+
 def tables(rows, store):
     """The whole report of {key: row}."""
     good = [Row(r, store) for r in rows.values() if "us" in r]
@@ -195,7 +204,7 @@ def tables(rows, store):
     good.sort(key=lambda r: (list(fusions.FUSIONS).index(r.problem.fusion),
                              r.problem.dtype != "f32", r.problem.m,
                              r.problem.n))
-    blocks = [["## Geometric means"], mean_table(good), ["## Each problem"],
+    blocks = [header(rows.values()), ["## Geometric means"], mean_table(good), ["## Each problem"],
               goals_each(good),
               worst([r for r in good if r.bytes >= 128e6],
                     "Least SOL at 128 MB and more", lambda r: r.sol),
