@@ -299,8 +299,8 @@ static __device__ __forceinline__ bool fu_isfinite(T) { return true; }
 // Values: 1 / b = (head + tail) * scale but for 2^-46 of it; head is not above
 //         1 / b in magnitude and tail has its sign, so that neither zeros lose
 //         their sign nor infinities meet. A quotient is within 0.5000001 ulp
-//         (of float) of the exact one before it is rounded, within one where it
-//         is subnormal as a float. Zero, infinite and NaN operands give what a
+//         (of float) of the exact one before it is rounded, within one ulp where
+//         it is below 2^-120. Zero, infinite and NaN operands give what a
 //         division gives.
 // Cost:   the divisor some 30 instructions, a quotient 3.
 // Source: the residual of a reciprocal by one product-sum, which is exact
