@@ -17,6 +17,17 @@ static __device__ __forceinline__ TO fu_bits_as(const FROM &x)
     return y;
 }
 
+// The threads of one of GROUPS equal groups, each of which has a barrier of its
+// own (1 .. GROUPS; 0 is the block's).
+template <int GROUPS, int THREADS>
+static __device__ __forceinline__ void fu_row_barrier(int group)
+{
+    if (GROUPS == 1 || group == GROUPS - 1)
+        fu_barrier_of<GROUPS, THREADS>();
+    else
+        fu_row_barrier<(GROUPS > 1 ? GROUPS - 1 : 1), THREADS>(group);
+}
+
 static __device__ __forceinline__ float fu_inff()
 {
     return fu_bits_as<float>(0x7f800000u);

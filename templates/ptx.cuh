@@ -35,6 +35,15 @@ static __device__ __forceinline__ void fu_group_barrier(int id, int threads)
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+// The same where both are known: the block then has as many of the
+// multiprocessor's barriers as it uses, not all 16 that a block can have; of
+// those four blocks have taken all.
+template <int ID, int THREADS>
+static __device__ __forceinline__ void fu_barrier_of()
+{
+    asm volatile("bar.sync %0, %1;" ::"n"(ID), "n"(THREADS) : "memory");
+}
+
 static __device__ __forceinline__ void fu_warp_barrier()
 {
     asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");

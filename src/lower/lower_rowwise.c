@@ -267,6 +267,13 @@ split_row(struct rw *w, struct kbuild *b)
     }
 }
 
+/* Every group has a row in every step: the rows are known to come in steps. */
+static bool
+fills_steps(const struct rw *w)
+{
+    return sym_is_multiple(w->ctx->syms, w->m, rows_per_block_step(w));
+}
+
 /* The row of this group in this step; a group without one computes on the last
  * row and stores nothing, so that all threads meet at each barrier. */
 static void
@@ -281,8 +288,10 @@ declare_row(struct rw *w, struct kbuild *b, const struct kexpr *row0)
         x = ke_bin(a, "+", x, ke_int(a, (int64_t)w->step * w->groups));
     if (w->groups > 1)
         x = ke_bin(a, "+", x, w->group);
-    if (x == row0) {
-        w->row = row0;
+    if (x == row0 || fills_steps(w)) {
+        w->row = x == row0
+                     ? row0
+                     : kb_let(b, "fu_i64", arena_printf(a, "row%s", suffix), x);
         split_row(w, b);
         return;
     }

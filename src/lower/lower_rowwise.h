@@ -139,6 +139,7 @@ const struct kexpr *rw_contribution(const struct rw *w, node_id n);
 int rw_phase_of(const struct rw *w, node_id reduction);
 void rw_inner_declare(struct rw *w, struct kbuild *b, int phase);
 void rw_exchange(struct rw *w, struct kbuild *b, int phase);
+void rw_group_barrier(struct rw *w, struct kbuild *b);
 void rw_outer_declare(struct rw *w, struct kbuild *b);
 /* The partial rows of reduction n, [blocks along the rows, N], in the type of
  * its accumulator. */

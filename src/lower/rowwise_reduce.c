@@ -19,7 +19,7 @@
 
 #include "support/arena.h"
 
-enum { WARP = 32, SLOT_BYTES = 8 };
+enum { WARP = 32, SLOT_BYTES = 8, MOST_NUMBERED = 8 };
 
 bool
 rw_is_inner(const struct rw *w, node_id n)
@@ -163,11 +163,18 @@ slot_address(const struct rw *w, int i, const struct kexpr *at)
     return x;
 }
 
-static void
-group_barrier(struct rw *w, struct kbuild *b)
+/* Of few groups each has its barrier's number in the instruction: numbers in
+ * registers take all 16 barriers of a block, and four such blocks are all that
+ * a multiprocessor has barriers for. */
+void
+rw_group_barrier(struct rw *w, struct kbuild *b)
 {
     if (w->groups == 1)
         kb_eval(b, ke_call(w->a, "fu_barrier", NULL, 0));
+    else if (w->groups <= MOST_NUMBERED)
+        kb_eval(b, ke_call(w->a, "fu_row_barrier",
+                           arena_printf(w->a, "%d, %d", w->groups, w->tpr), 1,
+                           w->group));
     else
         kb_eval(b, ke_call(w->a, "fu_group_barrier", NULL, 2,
                            ke_bin(w->a, "+", w->group, ke_int(w->a, 1)),
@@ -232,7 +239,7 @@ rw_exchange(struct rw *w, struct kbuild *b, int phase)
             butterfly(w, b, n, MIN(w->tpr, WARP));
     if (w->tpr > WARP) {
         publish(w, b, phase);
-        group_barrier(w, b);
+        rw_group_barrier(w, b);
         collect(w, b, phase);
         w->exchanges++;
         if (w->parity)

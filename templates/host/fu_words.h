@@ -62,6 +62,13 @@ fu_group_barrier(int id, int threads)
     fu_emu_barrier_wait(id, (unsigned)threads);
 }
 
+template <int ID, int THREADS>
+FU_EMU_INLINE void
+fu_barrier_of()
+{
+    fu_group_barrier(ID, THREADS);
+}
+
 FU_EMU_INLINE uint32_t
 fu_shfl_xor_word(uint32_t x, int mask)
 {

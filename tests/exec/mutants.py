@@ -25,7 +25,7 @@ PROGRAMS = (("layernorm_bwd", "N=264", "M=37"),
             ("column_sum", "N=264", "M=300"),
             ("rmsnorm_fwd", "N=5000", "M=3"))
 MEETING = re.compile(r"^ *(fu_barrier\(\);|fu_group_barrier\([^;]*\);|"
-                     r"fu_warp_barrier\(\);|fu_pdl_wait\(\);)", re.M)
+                     r"fu_row_barrier<[^;]*\);|fu_warp_barrier\(\);|fu_pdl_wait\(\);)", re.M)
 SPLIT = '#include "fu_emulate.h"'
 
 
