@@ -454,6 +454,7 @@ row_set(struct kernel_plan *k, const struct row_geometry *g, int64_t bound)
     k->key[PK_GRID_ROWS] = g->grid_rows;
     k->key[PK_BLOCKS_PER_SM] = MAX(g->blocks_per_sm, 1);
     k->key[PK_COLUMN_TILES] = g->tiles;
+    k->key[PK_CLUSTER] = MAX(g->cluster, 1);
     k->key[PK_BOUND] = bound;
 }
 

@@ -50,6 +50,17 @@ bool row_folds_inside(const struct kernel_plan *k);
  * takes for faster. */
 void row_offer_finishes(const struct problem *p, candidate_vec *out, int64_t n);
 
+/* --- rowwise_cluster.c --- */
+/* Blocks that share a row; the limit that such a plan breaks. */
+int row_cluster(const struct kernel_plan *k);
+const char *row_bad_cluster(const struct problem *p,
+                            const struct kernel_plan *k);
+/* Multiprocessors on which its clusters find a place. */
+int row_usable_sms(const struct problem *p, const struct kernel_plan *k);
+/* What an exchange takes longer than in one block; shared memory of it. */
+double row_cluster_ns(const struct kernel_plan *k);
+int64_t row_cluster_smem(const struct problem *p, const struct kernel_plan *k);
+
 /* How a candidate treats what crosses phases. */
 enum row_keep {
     KEEP_LEAVES,   /* projection: the inputs, packed; the rest is recomputed */
@@ -75,7 +86,7 @@ void row_propose_inner(const struct problem *p, const struct slot_shape *s,
 
 struct row_geometry {
     int threads, threads_per_row, vector, vectors;
-    int blocks_per_sm, grid_rows, steps;
+    int blocks_per_sm, grid_rows, steps, cluster;
     bool persistent, looped, prefetch, tiles;
 };
 void row_set(struct kernel_plan *k, const struct row_geometry *g,

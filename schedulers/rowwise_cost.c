@@ -14,6 +14,7 @@ enum {
     WARP = 32,
     NAMED_BARRIERS = 15,
     FOLD_BYTES = 16, /* of a thread that folds partial rows */
+    CLUSTER_REGISTERS = 6,
 };
 
 /* A block that isn't persistent has loads in flight for a part of its life
@@ -24,9 +25,10 @@ static const double ONE_SHOT_DUTY = 0.75;
 static const double INVARIANT_L1_SHARE = 0.5;
 
 struct shape { /* of a kernel, out of its keys */
-    int threads, tpr, groups, vec, vpt, steps, ept;
+    int threads, tpr, groups, vec, vpt, steps, ept, cluster;
     bool looped, persistent, prefetch, tiles;
-    int64_t span; /* columns one pass of a group covers */
+    int64_t span;  /* columns one pass of a group covers */
+    int64_t reach; /* and of all blocks that share the row */
 };
 
 static struct shape
@@ -43,11 +45,13 @@ shape_of(const struct kernel_plan *k)
         .persistent = key[PK_PERSISTENT] != 0,
         .prefetch = key[PK_PREFETCH] != 0,
         .tiles = key[PK_COLUMN_TILES] != 0,
+        .cluster = row_cluster(k),
     };
 
     s.groups = s.tpr ? s.threads / s.tpr : 0;
     s.ept = s.vec * s.vpt;
     s.span = (int64_t)s.tpr * s.ept;
+    s.reach = s.span * s.cluster;
     return s;
 }
 
@@ -95,13 +99,13 @@ bad_shape(const struct problem *p, const struct kernel_plan *k,
         return "prefetch needs a persistent grid and one row a step";
     if (!s->looped && !s->tiles && bound == ANY_EXTENT)
         return "a row of any length needs looped or column_tiles";
-    if (!s->looped && !s->tiles && s->span < MAX(bound, n))
+    if (!s->looped && !s->tiles && s->reach < MAX(bound, n))
         return arena_printf(p->arena,
                             "a row of %" PRId64 " columns, %" PRId64
                             " fit its threads",
-                            MAX(bound, n), s->span);
-    if (k->key[PK_STAGES] || k->key[PK_CLUSTER] > 1)
-        return "this strategy has no ring and no cluster";
+                            MAX(bound, n), s->reach);
+    if (k->key[PK_STAGES])
+        return "this strategy has no ring";
     if (s->vec > 1 && p->n_static && p->n % s->vec)
         return "vector does not divide the columns";
     return NULL;
@@ -281,7 +285,7 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
 static int
 guard_registers(const struct problem *p, const struct shape *s)
 {
-    bool exact = p->n_static && p->n == s->span;
+    bool exact = p->n_static && p->n == s->reach;
 
     return exact || s->tiles ? 0 : s->looped ? 4 : 2 * s->vpt;
 }
@@ -295,6 +299,8 @@ estimate_registers(const struct row_use *u, const struct shape *s)
         row = MAX(row, row_registers(u, s, phase, false));
         row = MAX(row, row_registers(u, s, phase, true));
     }
+    if (s->cluster > 1)
+        row += CLUSTER_REGISTERS;
     return overhead_registers(u->p, u->k, s) + row +
            lasting_registers(u->p, u->k, s) + next_row_registers(u, s) +
            guard_registers(u->p, s);
@@ -507,13 +513,13 @@ set_steps(const struct problem *p, const struct kernel_plan *k,
 {
     double m = (double)MAX(p->m, 1), per_step = (double)s->groups * s->steps;
     double rows = (double)(int64_t)((m + per_step - 1) / per_step);
-    double slots = (double)p->dev->sms * MAX(c->blocks_per_sm, 1);
+    double slots = (double)row_usable_sms(p, k) * MAX(c->blocks_per_sm, 1);
 
     if (s->persistent && k->key[PK_GRID_ROWS] > 0) {
         double grid = (double)k->key[PK_GRID_ROWS];
 
         w->rounds = (double)(int64_t)((rows + grid - 1) / grid);
-        w->blocks = MIN(rows, grid) * tiles_of(s, n);
+        w->blocks = MIN(rows, grid) * tiles_of(s, n) * s->cluster;
         c->quantisation = w->rounds * MIN(rows, grid) * per_step / m;
         c->quantisation = MAX(c->quantisation, 1.0);
         /* Rows of a grid that isn't full run beside each other. */
@@ -521,7 +527,7 @@ set_steps(const struct problem *p, const struct kernel_plan *k,
             w->rounds *= w->blocks / slots;
         return;
     }
-    w->blocks = rows * tiles_of(s, n);
+    w->blocks = rows * tiles_of(s, n) * s->cluster;
     w->rounds = MAX(w->blocks / slots, 1.0);
     c->quantisation = 1 + (w->blocks > slots ? 0.25 * slots / w->blocks : 0);
 }
@@ -558,9 +564,9 @@ set_bytes(const struct problem *p, const struct shape *s,
 static double
 lane_waste(const struct shape *s, int64_t n)
 {
-    int64_t passes = (MAX(n, 1) + s->span - 1) / s->span;
+    int64_t passes = (MAX(n, 1) + s->reach - 1) / s->reach;
 
-    return (double)(passes * s->span) / (double)MAX(n, 1);
+    return (double)(passes * s->reach) / (double)MAX(n, 1);
 }
 
 const char *
@@ -577,13 +583,15 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     if (!why)
         why = bad_shape(p, k, &s, n);
     if (!why)
+        why = row_bad_cluster(p, k);
+    if (!why)
         why = bad_buffers(p, k);
     if (why)
         return why;
     u = row_use(p, k);
     t = count_row(&u, &s, MAX(n, 1));
     c->regs = estimate_registers(&u, &s);
-    c->smem = estimate_smem(p, k, &s);
+    c->smem = (int)MAX(estimate_smem(p, k, &s), row_cluster_smem(p, k));
     cap = device_register_cap(p->dev, s.threads, (int)k->key[PK_BLOCKS_PER_SM]);
     c->blocks_per_sm =
         device_occupancy(p->dev, s.threads, MIN(c->regs, cap), c->smem);
@@ -592,7 +600,8 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     set_steps(p, k, &s, MAX(n, 1), &w, c);
     set_inflight(p, &s, &t, &w, MAX(n, 1), c);
     set_bytes(p, &s, &t, lane_waste(&s, n), c);
-    w.stall_ns = stall_ns(p, &s, &t);
+    w.stall_ns =
+        stall_ns(p, &s, &t) + p->f->levels * row_cluster_ns(k) * s.steps;
     row_finish_cost(p, k, MAX(n, 1), c);
     cost_finish(p, &w, c);
     if (c->regs > cap)

@@ -60,6 +60,7 @@ row_finish_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
                 struct plan_cost *c)
 {
     double rows = (double)k->key[PK_GRID_ROWS], tiles = tiles_of(k, n);
+    double blocks = rows * tiles * row_cluster(k);
     double bytes = column_bytes(p->f) * rows * (double)n;
     double writing = bytes / p->dev->l2_bytes_per_ns;
 
@@ -75,12 +76,13 @@ row_finish_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
         c->finish_fold_ns = 2 * writing;
         break;
     case FINISH_GRID:
-        c->finish_wait_ns = p->dev->barrier_ns + ARRIVAL_NS * rows * tiles;
+        c->finish_wait_ns = p->dev->barrier_ns + ARRIVAL_NS * blocks;
         c->finish_fold_ns =
-            writing + L2_LATENCY_NS + reading(p->dev, bytes, rows * tiles);
+            writing + L2_LATENCY_NS + reading(p->dev, bytes, blocks);
         break;
     case FINISH_LAST_BLOCK:
-        c->finish_wait_ns = 2 * L2_LATENCY_NS + ARRIVAL_NS * rows;
+        c->finish_wait_ns =
+            2 * L2_LATENCY_NS + ARRIVAL_NS * rows * row_cluster(k);
         c->finish_fold_ns =
             writing + L2_LATENCY_NS + reading(p->dev, bytes, tiles);
         break;
@@ -101,7 +103,7 @@ row_finish_refuse(const struct problem *p, const struct kernel_plan *k,
 {
     int64_t finish = k->key[PK_FINISH], n = p->n_static ? p->n : p->n_max;
     bool outer = row_outer_count(p->f) > 0;
-    double blocks, room = (double)p->dev->sms * blocks_per_sm;
+    double blocks, room = (double)row_usable_sms(p, k) * blocks_per_sm;
 
     if (outer && finish == FINISH_NONE &&
         (k->key[PK_GRID_ROWS] != 1 ||
@@ -111,8 +113,8 @@ row_finish_refuse(const struct problem *p, const struct kernel_plan *k,
         return "there are no column sums to finish";
     if (finish == FINISH_PDL_KERNEL && !p->dev->has_pdl)
         return "the device has no programmatic dependent launch";
-    blocks = (double)k->key[PK_GRID_ROWS] * tiles_of(k, MAX(n, 1)) *
-             (double)k->key[PK_CLUSTER];
+    blocks =
+        (double)k->key[PK_GRID_ROWS] * tiles_of(k, MAX(n, 1)) * row_cluster(k);
     if (finish == FINISH_GRID && blocks > room)
         return arena_printf(p->arena,
                             "finish grid needs all %.0f blocks at once, %.0f "

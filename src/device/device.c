@@ -20,7 +20,7 @@ const struct device device_rows[] = {
 #define DEVICE(name_, arch_, def_, sms_, threads_, blocks_, smem_sm_,          \
                smem_block_, l2_, dram_, fixed_, l2_rate_, smem_rate_, issue_,  \
                launch_, finish_, barrier_, inflight_, measured_, cp_, bulk_,   \
-               cluster_, pdl_, vec32_)                                         \
+               c2_, c4_, c8_, c16_, pdl_, vec32_)                              \
     {.name = name_,                                                            \
      .arch = arch_,                                                            \
      .arch_default = def_,                                                     \
@@ -48,9 +48,10 @@ const struct device device_rows[] = {
      .measured = measured_,                                                    \
      .has_cp_async = cp_,                                                      \
      .has_bulk_copy = bulk_,                                                   \
-     .has_cluster = cluster_,                                                  \
+     .has_cluster = (c2_) > 0,                                                 \
      .has_pdl = pdl_,                                                          \
-     .has_vec32 = vec32_},
+     .has_vec32 = vec32_,                                                      \
+     .cluster_sms = {c2_, c4_, c8_, c16_}},
 #include "device/devices.def"
 #undef DEVICE
 };
@@ -63,6 +64,15 @@ device_find(const char *name)
         if (!strcmp(device_rows[i].name, name))
             return &device_rows[i];
     return NULL;
+}
+
+int
+device_cluster_sms(const struct device *d, int blocks)
+{
+    for (size_t i = 0; i < ARRAY_LEN(d->cluster_sms); i++)
+        if (blocks == 2 << i)
+            return d->cluster_sms[i];
+    return 0;
 }
 
 const struct device *

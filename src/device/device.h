@@ -26,6 +26,7 @@ struct device {
     double inflight_bytes; /* best bytes in flight per SM */
     bool measured;
     bool has_cp_async, has_bulk_copy, has_cluster, has_pdl, has_vec32;
+    int cluster_sms[4]; /* multiprocessors that clusters of 2, 4, 8, 16 fill */
 };
 
 extern const struct device device_rows[];
@@ -33,6 +34,8 @@ extern const unsigned device_rows_count;
 
 const struct device *device_find(const char *name);
 const struct device *device_for_arch(int arch); /* its default row */
+/* Multiprocessors on which clusters of so many blocks find a place; 0: none. */
+int device_cluster_sms(const struct device *d, int blocks);
 /* "sms=..,smem=.." applied to a copy; NULL and *ret_why for a bad field. */
 const struct device *device_override(struct arena *a, const struct device *d,
                                      const char *text, const char **ret_why);

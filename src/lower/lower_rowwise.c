@@ -30,7 +30,7 @@ is_exact(const struct rw *w)
     int64_t n;
 
     return !w->looped && !w->tiles && sym_is_int(w->n, &n) &&
-           n == (int64_t)w->tpr * w->vec * w->vpt;
+           n == (int64_t)w->cluster * w->tpr * w->vec * w->vpt;
 }
 
 static void
@@ -45,6 +45,7 @@ read_plan(struct rw *w, const struct kernel_plan *kp)
     w->vec = (int)k[PK_VECTOR];
     w->vpt = (int)k[PK_VECTORS_PER_THREAD];
     w->steps = (int)MAX(k[PK_ROWS_PER_STEP], 1);
+    w->cluster = (int)MAX(k[PK_CLUSTER], 1);
     w->looped = k[PK_LOOPED] != 0;
     w->persistent = k[PK_PERSISTENT] != 0;
     w->tiles = k[PK_COLUMN_TILES] != 0;
@@ -158,7 +159,7 @@ declare_threads(struct rw *w, struct kbuild *b)
         w->group = kb_let(b, "int", "group",
                           ke_bin(a, "/", w->tid, ke_int(a, w->tpr)));
     }
-    if (w->tpr > WARP && w->f->levels > 0) {
+    if ((w->tpr > WARP || w->cluster > 1) && w->f->levels > 0) {
         kb_let(b, "int", "lane", ke_bin(a, "%", w->t, ke_int(a, WARP)));
         kb_let(b, "int", "warp", ke_bin(a, "/", w->t, ke_int(a, WARP)));
     }
@@ -176,7 +177,11 @@ rows_per_block_step(const struct rw *w)
 const struct kexpr *
 rw_block_row(const struct rw *w)
 {
-    return lower_wide(w->ctx, call0(w, w->tiles ? "fu_bid_y" : "fu_bid_x"));
+    const char *name = w->cluster > 1 ? "fu_cluster_x"
+                       : w->tiles     ? "fu_bid_y"
+                                      : "fu_bid_x";
+
+    return lower_wide(w->ctx, call0(w, name));
 }
 
 static const struct sym *
@@ -201,6 +206,13 @@ grid_rows(const struct rw *w)
     return sym_min(c, rows, sym_max(c, row_steps(w), sym_int(c, 1)));
 }
 
+/* Blocks, or clusters of blocks, along the grid's first extent. */
+static int64_t
+grid_most(const struct rw *w)
+{
+    return GRID_MAX / w->cluster;
+}
+
 /* True when one block a step may be more than a grid's first extent takes: then
  * the second goes on. */
 static bool
@@ -210,7 +222,7 @@ is_folded(const struct rw *w)
 
     return !w->persistent && !w->tiles &&
            !(sym_upper_bound(w->ctx->syms, row_steps(w), &most) &&
-             most <= GRID_MAX);
+             most <= grid_most(w));
 }
 
 static const struct kexpr *
@@ -221,7 +233,7 @@ first_row(const struct rw *w)
     if (is_folded(w))
         bid = ke_bin(w->a, "+", bid,
                      ke_bin(w->a, "*", lower_wide(w->ctx, call0(w, "fu_bid_y")),
-                            ke_int(w->a, GRID_MAX)));
+                            ke_int(w->a, grid_most(w))));
     if (rows_per_block_step(w) == 1)
         return bid;
     return ke_bin(w->a, "*", bid, ke_int(w->a, rows_per_block_step(w)));
@@ -233,6 +245,7 @@ row_stride(const struct rw *w)
     const struct kexpr *grid =
         lower_wide(w->ctx, call0(w, w->tiles ? "fu_grid_y" : "fu_grid_x"));
 
+    grid = ke_bin(w->a, "/", grid, ke_int(w->a, w->cluster));
     if (rows_per_block_step(w) == 1)
         return grid;
     return ke_bin(w->a, "*", grid, ke_int(w->a, rows_per_block_step(w)));
@@ -456,8 +469,10 @@ emit_one_step(struct rw *w, struct kbuild *b)
     const struct kexpr *row0 = kb_let(b, "fu_i64", "row0", first_row(w));
     struct kbuild in = *b;
 
-    if (is_folded(w) && rows_per_block_step(w) == 1)
+    if (is_folded(w) && rows_per_block_step(w) == 1) {
+        rw_cluster_join(w, b);
         in = kb_if(b, ke_bin(w->a, "<", row0, w->mv));
+    }
     emit_step(w, &in, row0);
 }
 
@@ -471,10 +486,11 @@ emit_row_loop(struct rw *w, struct kbuild *b)
         emit_one_step(w, b);
         return;
     }
-    if (w->exchanges_total == 1 && w->tpr > WARP)
+    if (w->exchanges_total == 1 && w->tpr > WARP && w->cluster == 1)
         w->parity = kb_var(b, "int", "parity", ke_int(a, 0));
     if (w->prefetch)
         start_prefetch(w, b);
+    rw_cluster_join(w, b);
     if (rw_columns_are_long(w)) {
         emit_long_loop(w, b);
         return;
@@ -513,6 +529,7 @@ emit_body(struct rw *w, struct kbuild *b, uint32_t variant)
     w->nv = lower_sym(w->ctx, &w->lk, w->n);
     rw_declare_columns(w, b);
     keep_guards(w, b);
+    rw_cluster_open(w, b);
     rw_load_invariants(w, b);
     rw_outer_declare(w, b);
     emit_row_loop(w, b);
@@ -525,8 +542,10 @@ emit_body(struct rw *w, struct kbuild *b, uint32_t variant)
     if (w->kp->key[PK_FINISH] == FINISH_PDL_KERNEL)
         kb_eval(b, call0(w, "fu_pdl_launch"));
     rw_outer_flush(w, b, variant);
-    if (rw_finishes_inside(w))
+    if (rw_finishes_inside(w)) {
+        rw_cluster_close(w, b);
         rw_finish_inside(w, b, variant);
+    }
 }
 
 /* Results without columns are the first tile's, also where there are none. */
@@ -544,6 +563,8 @@ set_grid(struct rw *w)
 {
     struct sym_ctx *c = w->ctx->syms;
     const struct sym *rows = row_steps(w), *tiles;
+    const struct sym *most = sym_int(c, grid_most(w));
+    const struct sym *blocks = sym_int(c, w->cluster);
     int64_t tile = (int64_t)w->tpr * w->vec * w->vpt;
 
     if (w->persistent && w->kp->key[PK_GRID_ROWS] > 0)
@@ -554,10 +575,12 @@ set_grid(struct rw *w)
     if (w->tiles)
         lower_set_grid(w->ctx, &w->lk, tiles, rows);
     else if (is_folded(w))
-        lower_set_grid(w->ctx, &w->lk, sym_min(c, rows, sym_int(c, GRID_MAX)),
-                       sym_ceil_div(c, rows, sym_int(c, GRID_MAX)));
+        lower_set_grid(w->ctx, &w->lk,
+                       sym_mul(c, sym_min(c, rows, most), blocks),
+                       sym_ceil_div(c, rows, most));
     else
-        lower_set_grid(w->ctx, &w->lk, rows, sym_int(c, 1));
+        lower_set_grid(w->ctx, &w->lk, sym_mul(c, rows, blocks), sym_int(c, 1));
+    w->lk.launch.cluster = w->lk.kernel->cluster = w->cluster;
     w->lk.launch.smem = arena_printf(w->a, "%" PRId64, rw_smem_bytes(w));
     w->lk.kernel->uses_smem = rw_smem_bytes(w) > 0;
 }

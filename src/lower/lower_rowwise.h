@@ -53,8 +53,9 @@ struct rw {
     const struct graph *g;
     const struct kernel_plan *kp;
     struct lowered_kernel lk;
-    int threads, tpr, groups, vec, vpt, steps;
+    int threads, tpr, groups, vec, vpt, steps, cluster;
     bool looped, persistent, prefetch, tiles, exact, wide_columns;
+    bool joined;                /* the cluster's other blocks have begun */
     const struct sym *n, *m;    /* columns, rows */
     const struct sym *partials; /* blocks along the rows of a persistent grid */
     int step;                   /* of rows_per_step, being written */
@@ -112,6 +113,14 @@ const struct kexpr *rw_own_column(const struct rw *w,
 /* The block has the row's first columns; NULL: each block has. */
 const struct kexpr *rw_is_first_block(const struct rw *w);
 
+/* In order: before the rows, before the first exchange, each exchange, and
+ * where the block goes on using shared memory. */
+void rw_cluster_open(struct rw *w, struct kbuild *b);
+void rw_cluster_join(struct rw *w, struct kbuild *b);
+void rw_cluster_exchange(struct rw *w, struct kbuild *b, int phase);
+void rw_cluster_close(struct rw *w, struct kbuild *b);
+int64_t rw_cluster_bytes(const struct rw *w); /* of shared memory, a block */
+
 /* --- rowwise_loads.c --- */
 void rw_load_invariants(struct rw *w, struct kbuild *b);
 void rw_row_offsets(struct rw *w, struct kbuild *b);
@@ -138,6 +147,8 @@ const struct kexpr *rw_combine(const struct rw *w, node_id n,
 const struct kexpr *rw_contribution(const struct rw *w, node_id n);
 int rw_phase_of(const struct rw *w, node_id reduction);
 void rw_inner_declare(struct rw *w, struct kbuild *b, int phase);
+/* x = x op (the same of the lane whose number differs in one bit) ... */
+void rw_butterfly(struct rw *w, struct kbuild *b, node_id n, int lanes);
 void rw_exchange(struct rw *w, struct kbuild *b, int phase);
 void rw_group_barrier(struct rw *w, struct kbuild *b);
 void rw_outer_declare(struct rw *w, struct kbuild *b);

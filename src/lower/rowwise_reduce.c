@@ -101,9 +101,8 @@ rw_inner_declare(struct rw *w, struct kbuild *b, int phase)
                                     rw_name(w, "r", n), rw_identity(w, n));
 }
 
-/* x = x op (the same of the lane whose number differs in one bit) ... */
-static void
-butterfly(struct rw *w, struct kbuild *b, node_id n, int lanes)
+void
+rw_butterfly(struct rw *w, struct kbuild *b, node_id n, int lanes)
 {
     const struct kexpr *x = w->node[n].acc;
 
@@ -225,7 +224,7 @@ collect(struct rw *w, struct kbuild *b, int phase)
     }
     for (node_id n = 0; n < w->g->n_nodes; n++)
         if (is_inner_of(w, n, phase))
-            butterfly(w, b, n, wraps ? warps : WARP);
+            rw_butterfly(w, b, n, wraps ? warps : WARP);
 }
 
 void
@@ -236,8 +235,11 @@ rw_exchange(struct rw *w, struct kbuild *b, int phase)
     kb_comment(b, "Combine over the threads of the row.");
     for (node_id n = 0; n < w->g->n_nodes; n++)
         if (is_inner_of(w, n, phase))
-            butterfly(w, b, n, MIN(w->tpr, WARP));
-    if (w->tpr > WARP) {
+            rw_butterfly(w, b, n, MIN(w->tpr, WARP));
+    if (w->cluster > 1) {
+        rw_cluster_exchange(w, b, phase);
+        w->exchanges++;
+    } else if (w->tpr > WARP) {
         publish(w, b, phase);
         rw_group_barrier(w, b);
         collect(w, b, phase);
@@ -415,7 +417,9 @@ rw_smem_bytes(const struct rw *w)
 
     if (rw_columns_are_long(w))
         bytes = MAX(bytes, rw_columns_bytes(w));
-    if (w->tpr > WARP)
+    if (w->cluster > 1)
+        bytes = MAX(bytes, rw_cluster_bytes(w));
+    else if (w->tpr > WARP)
         bytes = MAX(bytes, exchange_bytes(w) * MAX(w->exchanges_total, 2));
     for (node_id n = 0; n < w->g->n_nodes; n++)
         if (w->groups > 1 && w->f->node[n].live && rw_is_outer(w, n))

@@ -50,6 +50,27 @@ each_arch_has_one_default(void **state)
 }
 
 static void
+clusters_fill_a_part_of_the_device(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < device_rows_count; i++) {
+        const struct device *d = &device_rows[i];
+        int least = d->sms;
+
+        for (int blocks = 2; blocks <= 16; blocks *= 2) {
+            int sms = device_cluster_sms(d, blocks);
+
+            assert_true(d->has_cluster ? sms > 0 : sms == 0);
+            assert_true(sms <= least && sms % blocks == 0);
+            least = sms;
+        }
+        assert_int_equal(device_cluster_sms(d, 1), 0);
+        assert_int_equal(device_cluster_sms(d, 3), 0);
+    }
+    assert_int_equal(device_cluster_sms(device_find("h200"), 4), 120);
+}
+
+static void
 register_caps(void **state)
 {
     const struct device *d = device_find("h200");
@@ -119,6 +140,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_consistent),
         cmocka_unit_test(each_arch_has_one_default),
+        cmocka_unit_test(clusters_fill_a_part_of_the_device),
         cmocka_unit_test(register_caps),
         cmocka_unit_test(occupancy),
         cmocka_unit_test(overrides),

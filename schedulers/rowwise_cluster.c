@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A row split over the blocks of a thread-block cluster: what a plan must keep
+ * to, what the exchange between the blocks takes, and on how many
+ * multiprocessors such clusters find a place. */
+#include "support/base.h"
+
+#include "schedulers/rowwise.h"
+
+#include "support/arena.h"
+
+enum { WARP = 32, VALUE_BYTES = 8, MESSAGE_BYTES = 16, BARRIER_BYTES = 8 };
+
+/* One way to another multiprocessor, and for each slot that a lane reads after
+ * its first. */
+static const double HOP_NS = 400, SLOT_NS = 15;
+
+int
+row_cluster(const struct kernel_plan *k)
+{
+    return (int)MAX(k->key[PK_CLUSTER], 1);
+}
+
+const char *
+row_bad_cluster(const struct problem *p, const struct kernel_plan *k)
+{
+    int cluster = row_cluster(k);
+
+    if (cluster == 1)
+        return NULL;
+    if (!p->dev->has_cluster)
+        return "the device has no thread-block clusters";
+    if (cluster & (cluster - 1))
+        return "cluster must be a power of two";
+    if (!device_cluster_sms(p->dev, cluster))
+        return arena_printf(p->arena, "the device has no clusters of %d blocks",
+                            cluster);
+    if (p->f->levels == 0)
+        return "a cluster shares the reductions of a row, and there are none";
+    if (k->key[PK_THREADS] != k->key[PK_THREADS_PER_ROW])
+        return "the blocks of a cluster share one row: threads_per_row must be "
+               "threads";
+    if (k->key[PK_COLUMN_TILES])
+        return "cluster and column_tiles exclude each other";
+    return NULL;
+}
+
+int
+row_usable_sms(const struct problem *p, const struct kernel_plan *k)
+{
+    int cluster = row_cluster(k);
+
+    return cluster > 1 ? device_cluster_sms(p->dev, cluster) : p->dev->sms;
+}
+
+static int
+slots(const struct kernel_plan *k)
+{
+    return row_cluster(k) * (int)((k->key[PK_THREADS] + WARP - 1) / WARP);
+}
+
+double
+row_cluster_ns(const struct kernel_plan *k)
+{
+    if (row_cluster(k) == 1)
+        return 0;
+    return HOP_NS + SLOT_NS * (double)((slots(k) + WARP - 1) / WARP - 1);
+}
+
+/* Two sets of slots, each with the values of the largest phase for every warp
+ * of the cluster, and their mbarriers. */
+int64_t
+row_cluster_smem(const struct problem *p, const struct kernel_plan *k)
+{
+    const struct facts *f = p->f;
+    int most = 0;
+
+    if (row_cluster(k) == 1)
+        return 0;
+    for (int phase = 0; phase < f->levels; phase++) {
+        int bytes = MESSAGE_BYTES - 1;
+
+        for (node_id n = 0; n < f->g->n_nodes; n++)
+            if (f->node[n].live && facts_is_inner(f, n) &&
+                row_reduction_phase(f, n) == phase)
+                bytes += VALUE_BYTES;
+        most = MAX(most, bytes / MESSAGE_BYTES * MESSAGE_BYTES);
+    }
+    return 2 * ((int64_t)slots(k) * most + BARRIER_BYTES);
+}
