@@ -11,12 +11,12 @@ the text it is made from, so a second run compiles only what has changed.
 
 import hashlib
 import json
+import re
 import subprocess
 
 import fusions
 
 CONTENDERS = ("own", "projection", "no_projection")
-NOT_KEPT = ("none", "reload")
 MOST_TRIES = 6
 
 
@@ -28,20 +28,10 @@ def fusec_id(fusec):
     return hashlib.sha256(fusec.read_bytes()).hexdigest()[:12]
 
 
-def inputs_of(text):
-    """Names of the parameters of a program."""
-    head = text[text.index("fusion "):text.index("->")]
-    return {part.split(":")[0].strip().split("(")[-1].strip()
-            for part in head.split(",") if ":" in part}
-
-
-def side(candidate, inputs):
-    """projection, no_projection, or None where nothing waits."""
-    kept = {b["buffer"] for b in candidate["buffers"]
-            if b["reuse"] == "row" and b["store"] not in NOT_KEPT}
-    if not kept:
-        return None
-    return "projection" if kept <= inputs else "no_projection"
+def side(candidate):
+    """projection, no_projection, or None: other ways to keep a row."""
+    kind = re.match("no projection|projection|", candidate["summary"]).group()
+    return kind.replace(" ", "_") or None
 
 
 def plan_text(header, fusion, candidate):
@@ -124,17 +114,15 @@ class Compiler:
         header, variants = self.candidates(problem)
         first = next(c for c in variants[0]["candidates"] if c["chosen"])
         own, manifest = self._cubin(problem, None)
-        text = fusions.program(problem.fusion).read_text(encoding="utf-8")
-        inputs = inputs_of(text)
         notes, plans = [], {"own": own}
         for which in CONTENDERS[1:]:
-            if clean(manifest) and side(first, inputs) == which:
+            if clean(manifest) and side(first) == which:
                 plans[which] = own
                 continue
             plans[which] = self._forced(
                 problem, header, [c for c in variants[0]["candidates"]
                                   if "refused" not in c and
-                                  side(c, inputs) == which], notes)
+                                  side(c) == which], notes)
         if not clean(manifest):
             notes.append("own: not the first choice, which used local memory")
         return {"key": problem.key, "fusec": self.id, "plans": plans,

@@ -129,24 +129,13 @@ class Rule(unittest.TestCase):
 
 
 class Forced(unittest.TestCase):
-    def candidate(self, *buffers):
-        return {"buffers": [dict(zip(("buffer", "reuse", "store"), b))
-                            for b in buffers]}
-
-    def test_inputs(self):
-        text = fusions.program("layernorm_fwd").read_text()
-        self.assertEqual(plans.inputs_of(text), {"x", "weight", "bias", "eps"})
-
     def test_side(self):
-        x = ("x", "row", "register_packed")
-        w = ("weight", "rows", "register_packed")
-        xhat = ("xhat", "row", "shared")
-        again = ("x", "row", "reload")
-        for buffers, side in (((x, w), "projection"), ((x, xhat), "no_projection"),
-                              ((again, w), None), ((again, xhat),
-                                                   "no_projection")):
-            self.assertEqual(plans.side(self.candidate(*buffers), {"x", "weight"}),
-                             side)
+        for summary, side in (("projection: keeps x, dy", "projection"),
+                              ("projection, invariants from L2: keeps x",
+                               "projection"),
+                              ("no projection: keeps xhat", "no_projection"),
+                              ("nothing kept", None), ("mixed: keeps x", None)):
+            self.assertEqual(plans.side({"summary": summary}), side)
 
 
 class Runs(unittest.TestCase):
