@@ -17,6 +17,7 @@ the child dies or hangs, its problem is noted as failed and another child goes o
 
 import argparse
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
@@ -36,13 +37,19 @@ SCRIPT = Path(__file__).resolve()
 BATCH = 72         # problems for which torch.compile is warmed up at once
 SET_HELP = ("one of " + ", ".join(problems.SETS) +
             ", or problems: FUSION-DTYPE-MxN,...")
+RATE = 4.2e12      # bytes a second of a copy on an H200
+LAUNCHES = 20 * 13 # of a contender: launches of a graph, replays
 START = 60         # seconds more that a process has to begin
 WARM_BYTES = 3e9   # larger ones are left to the child
 
 
 def list_set(args):
-    for p in problems.by_weight(problems.named(args.set)):
+    todo = problems.by_weight(problems.named(args.set))
+    for p in todo:
         print(f"{p.key:40s} {p.bytes / 1e6:10.1f} MB")
+    total = sum(p.bytes for p in todo)
+    print(f"{len(todo)} problems, {total / 1e9:.1f} GB: a contender as fast as "
+          f"a copy takes {total / RATE * LAUNCHES:.0f} s")
     return 0
 
 
@@ -190,7 +197,8 @@ class Watched:
 
     def _close(self):
         self.reader.join(5)
-        self.process.stdout.close()
+        if not self.reader.is_alive():
+            self.process.stdout.close()
 
     def wait(self, patience):
         """Exit status; None when it had to be ended."""
@@ -198,7 +206,8 @@ class Watched:
             starting = 0 if self.current else START
             if time.time() - self.last > patience + starting:
                 self.process.kill()
-                self.process.wait()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self.process.wait(20)  # a hung kernel may hold it
                 self._close()
                 return None
             time.sleep(0.05)

@@ -283,9 +283,11 @@ class ByFormula:
         pass
 
 
-def read_params(path):
-    """[(name, role, dtype, shape)] of a manifest with bound sizes."""
+def read_manifest(path):
+    """([(name, role, dtype, shape)], kernels of a launch) of a manifest with
+    bound sizes."""
     fusion = json.loads(Path(path).read_text(encoding="utf-8"))["fusions"][0]
-    return [(p["name"], p["role"], p["dtype"],
-             tuple(int(s) for s in p.get("shape") or ()))
-            for p in fusion["params"]]
+    params = [(p["name"], p["role"], p["dtype"],
+               tuple(int(s) for s in p.get("shape") or ()))
+              for p in fusion["params"]]
+    return params, len(fusion["variants"][0]["launches"])

@@ -128,7 +128,8 @@ class Bench:
     def _run(self, problem, entry, peers):
         mach = self.mach
         files = {c: f for c, f in entry["plans"].items() if f}
-        params = machine.read_params(self.folder / f"{files['own']}.json")
+        params, kernels = machine.read_manifest(
+            self.folder / f"{files['own']}.json")
         loaded = {f: mach.load(problem, self.folder / f"{f}.json")
                   for f in sorted(set(files.values()))}
         sets, flush = make_sets(mach, problem, params)
@@ -142,7 +143,7 @@ class Bench:
         runs["copy"] = lambda s: mach.copy(s.source, s.target)
         row = {"key": problem.key, "bytes": problem.bytes,
                "error": max(errors.values()), "fusec": entry["fusec"],
-               "plans": entry["plans"], **mach.info()}
+               "kernels": kernels, "plans": entry["plans"], **mach.info()}
         own = results[files["own"]]
         notes = self._add_peers(problem, peers, sets, own, runs)
         graphs = self._capture(runs, sets, flush, notes)

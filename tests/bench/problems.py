@@ -74,6 +74,13 @@ def small():
                    (768, 1024, 4096, 8192, 14336, 32768, 65536))
 
 
+def tails():
+    """Rows that no vector divides, and rows that few do."""
+    names = ("layernorm_bwd", "rmsnorm_bwd", "layernorm_fwd", "softmax_fwd")
+    return product(names, DTYPES, (8192,),
+                   (1026, 4095, 4098, 8200, 14338, 50257))
+
+
 def classes():
     return product([f for f in fusions.FUSIONS if "_add" not in f], DTYPES,
                    (8192,), (4096, 8192))
@@ -95,7 +102,7 @@ def sample():
     return [Problem(*p) for p in bwd + fwd + few]
 
 
-SETS = {"core": core, "full": full, "forward": forward, "small": small,
+SETS = {"core": core, "full": full, "forward": forward, "small": small, "tails": tails,
         "classes": classes, "sample": sample}
 
 

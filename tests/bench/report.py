@@ -34,6 +34,7 @@ GOALS = {
     "row_sum": one_goal(0.96, 0.96, 1.05),
     "column_sum": one_goal(0.94, 0.94, 1.05),
 }
+FEW_ROWS = 512
 LEAST_FORWARD = 0.98  # of torch.compile's speed, each problem
 
 
@@ -44,6 +45,7 @@ class Row:
         self.key, self.us = row["key"], row["us"]
         self.problem = problems.parse(self.key)
         self.bytes, self.error = row["bytes"], row["error"]
+        self.kernels = row["kernels"]
         self.kind = fusions.FUSIONS[self.problem.fusion].kind
         self.own, self.copy = self.us["own"], self.us["copy"]
         self.sol = self.copy / self.own
@@ -171,6 +173,11 @@ def goals_each(rows):
     out.append(f"Below 128 MB and slower than the best peer: {len(slow)} of "
                f"{len(tiny)}.")
     out += [f"- {r.key} {r.best:.2f}" for r in slow]
+    few = [r for r in rows if r.problem.m <= FEW_ROWS]
+    many = [r for r in few if r.kernels > 1]
+    out.append(f"At most {FEW_ROWS} rows and launched as several kernels: "
+               f"{len(many)} of {len(few)}.")
+    out += [f"- {r.key} {r.kernels}" for r in many]
     fwd = [r for r in rows if r.kind == "forward" and r.bytes >= 128e6 and
            "compile" in r.peers]
     slow = [r for r in fwd if r.peers["compile"] < LEAST_FORWARD]

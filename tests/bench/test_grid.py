@@ -67,7 +67,7 @@ class Sets(unittest.TestCase):
         self.assertEqual(sizes, sorted(sizes, reverse=True))
 
     def test_keys(self):
-        for p in problems.forward() + problems.small() + problems.sample():
+        for p in problems.forward() + problems.small() + problems.tails():
             self.assertEqual(problems.parse(p.key), p)
 
 
@@ -226,7 +226,8 @@ class Runs(unittest.TestCase):
                 return Off(self, problem)
 
         manifest = {"fusions": [{"params": [
-            {"name": "y", "role": "output", "dtype": "f32", "shape": ["4"]}]}]}
+            {"name": "y", "role": "output", "dtype": "f32", "shape": ["4"]}],
+            "variants": [{"launches": [{}]}]}]}
         (self.dir / "p.json").write_text(json.dumps(manifest))
         bench = measure.Bench(Broken(), self.dir, (0, 1))
         with self.assertRaises(measure.Wrong):
@@ -236,7 +237,7 @@ class Runs(unittest.TestCase):
 
 def result(key, own, copy, **more):
     return {"key": key, "bytes": problems.parse(key).bytes, "error": 0.5,
-            "torch": "2", "gpu": "g", "date": "d",
+            "kernels": 2, "torch": "2", "gpu": "g", "date": "d",
             "us": {"own": own, "copy": copy, **more}}
 
 
