@@ -20,7 +20,7 @@
 
 enum {
     MAX_SLOTS = 16,
-    PER_SUMMARY = 2, /* feasible candidates kept of one kind */
+    PER_SUMMARY = 2, /* where nobody asked for more */
 };
 
 static const int64_t inner_bounds[] = {1024, 8192, ANY_EXTENT};
@@ -85,9 +85,9 @@ rank(struct arena *a, const struct graph *g, candidate_vec *v)
     }
 }
 
-/* Of one kind the best two, or one that says why none is feasible. */
+/* Of one kind the best few, or one that says why none is feasible. */
 static void
-thin_out(candidate_vec *v)
+thin_out(candidate_vec *v, uint32_t per_summary)
 {
     uint32_t n = 0;
 
@@ -96,7 +96,7 @@ thin_out(candidate_vec *v)
 
         for (uint32_t k = 0; k < n; k++)
             same += !strcmp(v->v[k].summary, v->v[i].summary);
-        if (same < (v->v[i].refused ? 1 : PER_SUMMARY))
+        if (same < (v->v[i].refused ? 1 : per_summary))
             v->v[n++] = v->v[i];
     }
     v->n = n;
@@ -139,7 +139,7 @@ propose_all(const struct problem *p, const struct slot_shape *s,
         cost_candidate(p, s, &v.v[i]);
     }
     rank(p->arena, p->f->g, &v);
-    thin_out(&v);
+    thin_out(&v, p->per_summary);
     return v;
 }
 
@@ -264,10 +264,14 @@ select_plans(struct arena *a, const struct facts *f,
     problem_init(a, f, opt->device, opt->hints, opt->n_hints, &p);
     sel->facts = f;
     sel->rows = p.m;
+    sel->columns = p.n;
+    p.per_summary = opt->n_candidates ? opt->n_candidates : PER_SUMMARY;
     sel->slots = NEW_ARRAY(a, struct variant_slot, MAX_SLOTS);
     collect_refusals(&p, sel);
     make_slots(&p, sel);
     close_slots(&p, sel);
+    if (opt->tuned)
+        select_tuned(&p, sel, opt, d);
     for (uint32_t i = 0; i < opt->n_sets; i++)
         if (!select_set(&p, sel, opt, opt->sets[i], d))
             return NULL;

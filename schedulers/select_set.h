@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select_set: --set applied to the chosen candidates. */
+/* select_set: --tuned put before the candidates, --set applied to the chosen
+ * ones. */
 #ifndef FUSEC_SCHEDULERS_SELECT_SET_H
 #define FUSEC_SCHEDULERS_SELECT_SET_H
 
 #include "sched/scheduler.h"
 
+/* Puts the measured plan that fits a slot before its candidates; warns of those
+ * that can't run. */
+void select_tuned(const struct problem *p, struct selection *sel,
+                  const struct select_options *opt, struct diag *d);
 /* False after an error was reported: a bad path, key or value. */
 bool select_set(const struct problem *p, struct selection *sel,
                 const struct select_options *opt, const char *text,

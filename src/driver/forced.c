@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forced: plans that come from a plan file or a manifest.
+/* forced: plans that come from a plan file or a manifest, and the tuning file
+ * that a choice prefers.
  *
  * They may have been edited, so they meet the limits that every candidate
  * meets, and each variant's guard takes in what its kernels rely on: a plan can
@@ -9,6 +10,7 @@
 #include "driver/pipeline.h"
 
 #include "sched/plan_guard.h"
+#include "sched/tuned.h"
 #include "support/arena.h"
 #include "support/buf.h"
 #include "support/diag.h"
@@ -107,15 +109,35 @@ force_plan_text(struct pipeline *p, const char *name, const char *text,
     return ok;
 }
 
+static const char *
+read_or_complain(struct pipeline *p, const char *path, size_t *ret_len)
+{
+    const char *text = io_read(p->arena, path, ret_len);
+
+    if (!text)
+        diag_report(p->diag, DIAG_CANNOT_READ, nowhere, path, strerror(errno));
+    return text;
+}
+
 bool
 force_plans(struct pipeline *p)
 {
     const char *path = p->options->plan;
     size_t len;
-    const char *text = io_read(p->arena, path, &len);
+    const char *text = read_or_complain(p, path, &len);
 
-    if (text)
-        return force_plan_text(p, path, text, len);
-    diag_report(p->diag, DIAG_CANNOT_READ, nowhere, path, strerror(errno));
-    return false;
+    return text && force_plan_text(p, path, text, len);
+}
+
+const struct tuned_file *
+read_tuned(struct pipeline *p)
+{
+    const char *path = p->options->tuned;
+    size_t len;
+    const char *text = read_or_complain(p, path, &len);
+
+    if (!text)
+        return NULL;
+    return tuned_parse(p->arena, p->diag,
+                       source_new(p->arena, path, text, len));
 }

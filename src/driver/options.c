@@ -18,6 +18,8 @@
 
 enum option_kind { OK_FLAG, OK_VALUE, OK_MAYBE, OK_JOINED, OK_PREFIX };
 
+enum { MOST_CANDIDATES = 1000 };
+
 enum option_id {
 #define OPTION(id, name, kind, arg, help) OPT_##id,
 #include "driver/options.def"
@@ -173,6 +175,21 @@ add_set(struct parser *p, const char *text)
 }
 
 static bool
+set_candidates(struct parser *p, const char *text)
+{
+    char *end;
+    unsigned long n;
+
+    errno = 0;
+    n = strtoul(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno || n < 1 ||
+        n > MOST_CANDIDATES)
+        return usage(p, "--candidates: '%s' is no number from 1 to 1000", text);
+    p->o->candidates = (uint32_t)n;
+    return true;
+}
+
+static bool
 set_check(struct parser *p, const char *list)
 {
     struct options *o = p->o;
@@ -306,6 +323,10 @@ apply(struct parser *p, enum option_id id, const char *arg)
         return add_hint(p, arg);
     case OPT_PLAN:
         return set_text(&o->plan, arg);
+    case OPT_TUNED:
+        return set_text(&o->tuned, arg);
+    case OPT_CANDIDATES:
+        return set_candidates(p, arg);
     case OPT_SET:
         return add_set(p, arg);
     case OPT_INCLUDE:
@@ -494,6 +515,40 @@ emit_by_check(struct options *o)
     o->emit[ART_JSON] = o->check_manifest;
 }
 
+/* --candidates alone writes no file. */
+static bool
+lists_only(const struct options *o)
+{
+    return o->candidates && !o->output && !o->depfile && !o->check;
+}
+
+/* A plan is given, or chosen; what is said of a choice needs one. */
+static bool
+plans_agree(struct parser *p)
+{
+    const struct options *o = p->o;
+
+    if (!o->plan)
+        return true;
+    if (o->sets.n)
+        return usage(p, "--set changes a chosen plan, not the one of --plan%s",
+                     "");
+    if (o->explain)
+        return usage(p, "--explain has nothing to say about a given plan%s",
+                     "");
+    if (o->tuned)
+        return usage(p,
+                     "--tuned chooses a plan: none is left to choose with "
+                     "--plan%s",
+                     "");
+    if (o->candidates)
+        return usage(p,
+                     "--candidates lists choices: there are none with "
+                     "--plan%s",
+                     "");
+    return true;
+}
+
 static bool
 check_together(struct parser *p)
 {
@@ -501,7 +556,7 @@ check_together(struct parser *p)
 
     if (!o->input)
         return usage(p, "no input file%s", "");
-    if (!o->emit_given && !emit_by_suffix(p))
+    if (!o->emit_given && !lists_only(o) && !emit_by_suffix(p))
         return false;
     if (o->check_listed)
         emit_by_check(o);
@@ -513,14 +568,10 @@ check_together(struct parser *p)
         if (o->depfile && !o->dep_file)
             return usage(p, "-MD with -o - needs -MF%s", "");
     }
-    if (!o->output && strcmp(o->input, "-") == 0)
+    if (!o->output && strcmp(o->input, "-") == 0 && !lists_only(o))
         return usage(p, "input from standard input needs -o%s", "");
-    if (o->plan && o->sets.n)
-        return usage(p, "--set changes a chosen plan, not the one of --plan%s",
-                     "");
-    if (o->plan && o->explain)
-        return usage(p, "--explain has nothing to say about a given plan%s",
-                     "");
+    if (!plans_agree(p))
+        return false;
     if (!o->depfile && (o->dep_file || o->dep_target || o->dep_phony))
         return usage(p, "-MF, -MT and -MP need -MD%s", "");
     return true;

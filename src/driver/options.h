@@ -56,7 +56,8 @@ struct options {
     VEC(struct hint) hints;
     VEC(const char *) include_dirs;
     VEC(const char *) sets;
-    const char *plan;
+    const char *plan, *tuned;
+    uint32_t candidates; /* how many to print; 0: none */
     enum explain explain;
 
     bool depfile, dep_phony;

@@ -30,9 +30,9 @@ wants(const struct pipeline *p, enum artifact kind)
 static bool
 wants_plans(const struct pipeline *p)
 {
-    return p->options->explain || wants(p, ART_PLAN) || wants(p, ART_KERNEL) ||
-           wants(p, ART_CU) || wants(p, ART_JSON) || wants(p, ART_CUBIN) ||
-           wants(p, ART_PTX);
+    return p->options->explain || p->options->candidates ||
+           wants(p, ART_PLAN) || wants(p, ART_KERNEL) || wants(p, ART_CU) ||
+           wants(p, ART_JSON) || wants(p, ART_CUBIN) || wants(p, ART_PTX);
 }
 
 static bool
@@ -93,7 +93,7 @@ only_ast(const struct pipeline *p)
         if (i != ART_AST && p->options->emit[i])
             return false;
     }
-    return wants(p, ART_AST) && !p->options->explain;
+    return wants(p, ART_AST) && !p->options->explain && !p->options->candidates;
 }
 
 /* Every -D must have found something. */
@@ -212,8 +212,12 @@ choose(struct pipeline *p)
         .n_hints = p->options->hints.n,
         .sets = p->options->sets.v,
         .n_sets = p->options->sets.n,
+        .n_candidates = p->options->candidates,
+        .device_name = p->device.name,
     };
 
+    if (p->options->tuned && !(opt.tuned = read_tuned(p)))
+        return false;
     for (uint32_t i = 0; i < p->n_units; i++) {
         struct unit *u = &p->units[i];
 
@@ -316,6 +320,7 @@ manifest_text(struct pipeline *p)
     return manifest_print(p->arena, &m);
 }
 
+/* What is told of the choice on standard output. */
 static void
 explain(struct pipeline *p, struct buf *to)
 {
@@ -328,6 +333,9 @@ explain(struct pipeline *p, struct buf *to)
         explain_json(to, s, p->n_units, p->device.device);
     else if (p->options->explain == EXPLAIN_TEXT)
         explain_text(to, s, p->n_units, p->device.device);
+    if (p->options->candidates)
+        candidates_print(to, s, p->n_units, p->device.name,
+                         p->options->candidates);
 }
 
 static void
@@ -354,6 +362,22 @@ print_products(struct pipeline *p)
         outputs_put(&p->outputs, ART_PTX, p->result.ptx, p->result.ptx_len);
 }
 
+/* The texts of the program, then the plan or the tuning file. */
+static void
+make_depfile(struct pipeline *p)
+{
+    const struct module *m = p->module;
+    const char **files = NEW_ARRAY(p->arena, const char *, m->n_files + 2);
+    uint32_t n = m->n_files;
+
+    memcpy(files, m->files, n * sizeof(*files));
+    if (p->options->plan)
+        files[n++] = p->options->plan;
+    if (p->options->tuned)
+        files[n++] = p->options->tuned;
+    outputs_make_depfile(&p->outputs, files, n);
+}
+
 /* --- the order ----------------------------------------------------------- */
 
 static bool
@@ -368,7 +392,7 @@ run_stages(struct pipeline *p, struct buf *to_stdout)
     if (!load(p))
         return false;
     if (p->options->depfile)
-        outputs_make_depfile(&p->outputs, p->module->files, p->module->n_files);
+        make_depfile(p);
     print_graphs(p, ART_FUSION, false, graph_print_fusion);
     if (!wants(p, ART_GRAPH) && !wants(p, ART_DOT) && !wants_plans(p))
         return true;
@@ -379,7 +403,7 @@ run_stages(struct pipeline *p, struct buf *to_stdout)
         return true;
     if (!make_plans(p) || (wants_kernels(p) && !accept_plans(p)))
         return false;
-    if (p->options->explain)
+    if (p->options->explain || p->options->candidates)
         explain(p, to_stdout);
     print_products(p);
     return true;

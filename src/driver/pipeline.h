@@ -40,6 +40,8 @@ struct pipeline {
     VEC(struct rejected_plan) rejected;
 };
 
+struct tuned_file;
+
 /* Runs all stages that the options ask for and writes or compares the outputs.
  * What goes to standard output beside them is appended to TO_STDOUT. False
  * after an error, which is in the diag, or after a difference that --check
@@ -53,6 +55,9 @@ bool force_plans(struct pipeline *p);
 /* The same from a text in memory: a plan, or a manifest with one inside. */
 bool force_plan_text(struct pipeline *p, const char *name, const char *text,
                      size_t len);
+
+/* The tuning file of --tuned; NULL after an error. */
+const struct tuned_file *read_tuned(struct pipeline *p);
 
 /* accept.c: the kernels as CUDA text, then compiled and the report read, with
  * the next candidate for every plan that uses local memory. */

@@ -160,6 +160,9 @@ void graph_print_fusion(struct buf *b, const struct graph *g);
 void graph_print_dot(struct buf *b, const struct graph *g);
 /* 16 hex digits of the SHA-256 of graph_print's text. */
 void graph_hash(const struct graph *g, char ret[17]);
+/* The same of the graph without names and extents: equal for programs that
+ * differ in nothing else. */
+void graph_signature(const struct graph *g, char ret[17]);
 
 /* A new graph: dead values dropped, equal values merged, exact constants
  * folded, exact identities applied (x*1, casts that lose nothing, ...). */

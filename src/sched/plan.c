@@ -88,7 +88,10 @@ put_item(struct buf *b, size_t *column, const char *text)
 static void
 print_buffer(struct buf *b, const struct graph *g, const struct buffer_plan *p)
 {
-    buf_printf(b, "      buffer %s {", plan_node_name(b->arena, g, p->node));
+    const char *name = g ? plan_node_name(b->arena, g, p->node)
+                         : arena_printf(b->arena, "%%%u", p->node);
+
+    buf_printf(b, "      buffer %s {", name);
     for (int i = 0; i < BK_COUNT; i++)
         buf_printf(b, " %s",
                    key_text(b->arena, &buffer_key_info[i], p->key[i]));

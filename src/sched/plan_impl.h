@@ -23,6 +23,7 @@ bool key_value(const struct key_info *k, const char *text, int64_t *ret);
 /* Index into one of the tables, or -1. */
 int key_find(const struct key_info *table, int n, const char *name);
 
+/* g == NULL: buffers by the numbers of their nodes. */
 void plan_print_kernel(struct buf *b, const struct graph *g,
                        const struct kernel_plan *k, uint32_t index);
 void plan_hash(struct arena *a, const struct graph *const *graphs, uint32_t n,

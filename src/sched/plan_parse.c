@@ -8,19 +8,10 @@
 
 #include "sched/plan_guard.h"
 #include "sched/plan_impl.h"
+#include "sched/plan_read.h"
 #include "support/arena.h"
 #include "support/diag.h"
 #include "support/vec.h"
-
-struct reader {
-    struct arena *arena;
-    struct diag *d;
-    const struct source *src;
-    uint32_t at;
-    struct span span; /* of the current word */
-    const char *word; /* NULL at the end; a string keeps its first quote */
-    bool failed;
-};
 
 static bool
 is_punctuation(char c)
@@ -69,8 +60,8 @@ word_end(const struct reader *r)
     return e;
 }
 
-static void
-next(struct reader *r)
+void
+reader_next(struct reader *r)
 {
     uint32_t end;
 
@@ -85,8 +76,8 @@ next(struct reader *r)
     r->at = end;
 }
 
-static bool
-fail_syntax(struct reader *r, const char *expected)
+bool
+reader_fail(struct reader *r, const char *expected)
 {
     if (!r->failed)
         diag_report(r->d, DIAG_PLAN_SYNTAX, r->span,
@@ -95,30 +86,30 @@ fail_syntax(struct reader *r, const char *expected)
     return false;
 }
 
-static bool
-is_word(const struct reader *r, const char *word)
+bool
+reader_is(const struct reader *r, const char *word)
 {
     return r->word && !strcmp(r->word, word);
 }
 
-static bool
-accept(struct reader *r, const char *word)
+bool
+reader_accept(struct reader *r, const char *word)
 {
-    if (!is_word(r, word))
+    if (!reader_is(r, word))
         return false;
-    next(r);
+    reader_next(r);
     return true;
 }
 
-static bool
-expect(struct reader *r, const char *word)
+bool
+reader_expect(struct reader *r, const char *word)
 {
-    return accept(r, word) ||
-           fail_syntax(r, arena_printf(r->arena, "'%s'", word));
+    return reader_accept(r, word) ||
+           reader_fail(r, arena_printf(r->arena, "'%s'", word));
 }
 
-static bool
-read_number(const char *s, int64_t *ret)
+bool
+reader_number(const char *s, int64_t *ret)
 {
     int64_t v = 0;
 
@@ -150,7 +141,7 @@ key_value(const struct key_info *k, const char *text, int64_t *ret)
     int64_t v;
 
     if (!k->words) {
-        if (!read_number(text, &v) || v < k->lo || v > k->hi)
+        if (!reader_number(text, &v) || v < k->lo || v > k->hi)
             return false;
         *ret = v;
         return true;
@@ -171,39 +162,56 @@ read_key(struct reader *r, const struct key_info *table, int n, int64_t *keys)
     int k = r->word ? key_find(table, n, r->word) : -1;
 
     if (!r->word)
-        return fail_syntax(r, "'}'");
+        return reader_fail(r, "'}'");
     if (k < 0) {
         diag_report(r->d, DIAG_PLAN_KEY, r->span, r->word);
         r->failed = true;
         return false;
     }
-    next(r);
+    reader_next(r);
     if (!r->word)
-        return fail_syntax(r, "a value");
+        return reader_fail(r, "a value");
     if (!key_value(&table[k], r->word, &keys[k])) {
         diag_report(r->d, DIAG_PLAN_RANGE, r->span, r->word, table[k].name);
         r->failed = true;
         return false;
     }
-    next(r);
-    return expect(r, ";");
+    reader_next(r);
+    return reader_expect(r, ";");
+}
+
+/* Without a graph the number is all that is known. */
+static bool
+find_buffer(struct reader *r, const struct graph *g, node_id *ret)
+{
+    int64_t v;
+
+    if (g)
+        return plan_find_node(r->arena, g, r->word, ret);
+    if (r->word[0] != '%' || !reader_number(r->word + 1, &v) || v > INT32_MAX)
+        return false;
+    *ret = (node_id)v;
+    return true;
 }
 
 static bool
 read_buffer(struct reader *r, const struct graph *g, struct buffer_plan *b)
 {
     if (!r->word || is_punctuation(*r->word))
-        return fail_syntax(r, "the name of a value");
-    if (!plan_find_node(r->arena, g, r->word, &b->node)) {
+        return reader_fail(r, "the name of a value");
+    if (!find_buffer(r, g, &b->node)) {
         diag_report(r->d, DIAG_PLAN_NAME, r->span, r->word);
+        if (!g)
+            diag_help(r->d, (struct span){0},
+                      "a tuning file names values by number, '%%7'");
         r->failed = true;
         return false;
     }
     b->reason = "given by the plan";
-    next(r);
-    if (!expect(r, "{"))
+    reader_next(r);
+    if (!reader_expect(r, "{"))
         return false;
-    while (!r->failed && !accept(r, "}"))
+    while (!r->failed && !reader_accept(r, "}"))
         read_key(r, buffer_key_info, BK_COUNT, b->key);
     return !r->failed;
 }
@@ -212,13 +220,13 @@ static bool
 read_scheduler(struct reader *r, enum scheduler_id *ret)
 {
     for (int i = 0; i < SCHED_COUNT; i++) {
-        if (!is_word(r, scheduler_name[i]))
+        if (!reader_is(r, scheduler_name[i]))
             continue;
         *ret = (enum scheduler_id)i;
-        next(r);
+        reader_next(r);
         return true;
     }
-    return fail_syntax(r, "the name of a scheduler");
+    return reader_fail(r, "the name of a scheduler");
 }
 
 /* 'variant' or 'kernel' has been read; its number must count up from 0. */
@@ -227,9 +235,9 @@ read_index(struct reader *r, uint32_t expected)
 {
     int64_t v;
 
-    if (!read_number(r->word, &v) || v != expected)
-        return fail_syntax(r, arena_printf(r->arena, "%u", expected));
-    next(r);
+    if (!reader_number(r->word, &v) || v != expected)
+        return reader_fail(r, arena_printf(r->arena, "%u", expected));
+    reader_next(r);
     return true;
 }
 
@@ -240,12 +248,12 @@ read_kernel(struct reader *r, const struct graph *g, struct kernel_plan *k)
 
     for (int i = 0; i < PK_COUNT; i++)
         k->key[i] = plan_key_info[i].lo;
-    if (!read_scheduler(r, &k->scheduler) || !expect(r, "{"))
+    if (!read_scheduler(r, &k->scheduler) || !reader_expect(r, "{"))
         return false;
-    while (!r->failed && !accept(r, "}")) {
+    while (!r->failed && !reader_accept(r, "}")) {
         struct buffer_plan b = {0};
 
-        if (!accept(r, "buffer"))
+        if (!reader_accept(r, "buffer"))
             read_key(r, plan_key_info, PK_COUNT, k->key);
         else if (read_buffer(r, g, &b))
             VEC_PUSH(r->arena, &buffers, b);
@@ -262,7 +270,7 @@ read_guard(struct reader *r, const struct graph *g, const char **ret)
     const char *why;
 
     if (n < 2 || r->word[0] != '"' || r->word[n - 1] != '"')
-        return fail_syntax(r, "a guard in quotes");
+        return reader_fail(r, "a guard in quotes");
     *ret = arena_strndup(r->arena, r->word + 1, n - 2);
     why = plan_guard_wrong(g, *ret);
     if (why) {
@@ -270,32 +278,36 @@ read_guard(struct reader *r, const struct graph *g, const char **ret)
         r->failed = true;
         return false;
     }
-    next(r);
+    reader_next(r);
     return true;
+}
+
+bool
+reader_kernels(struct reader *r, const struct graph *g, struct variant_plan *v)
+{
+    VEC(struct kernel_plan) kernels = {0};
+
+    while (!r->failed && !reader_accept(r, "}")) {
+        struct kernel_plan k = {0};
+
+        if (reader_expect(r, "kernel") && read_index(r, kernels.n) &&
+            read_kernel(r, g, &k))
+            VEC_PUSH(r->arena, &kernels, k);
+    }
+    if (!r->failed && kernels.n == 0)
+        return reader_fail(r, "a kernel in each variant");
+    v->kernels = kernels.v;
+    v->n_kernels = kernels.n;
+    return !r->failed;
 }
 
 static bool
 read_variant(struct reader *r, const struct graph *g, struct variant_plan *v)
 {
-    VEC(struct kernel_plan) kernels = {0};
-
     v->guard = "";
-    if (accept(r, "when") && !read_guard(r, g, &v->guard))
+    if (reader_accept(r, "when") && !read_guard(r, g, &v->guard))
         return false;
-    if (!expect(r, "{"))
-        return false;
-    while (!r->failed && !accept(r, "}")) {
-        struct kernel_plan k = {0};
-
-        if (expect(r, "kernel") && read_index(r, kernels.n) &&
-            read_kernel(r, g, &k))
-            VEC_PUSH(r->arena, &kernels, k);
-    }
-    if (!r->failed && kernels.n == 0)
-        return fail_syntax(r, "a kernel in each variant");
-    v->kernels = kernels.v;
-    v->n_kernels = kernels.n;
-    return !r->failed;
+    return reader_expect(r, "{") && reader_kernels(r, g, v);
 }
 
 static bool
@@ -303,22 +315,22 @@ read_fusion(struct reader *r, struct fusion_plan *p)
 {
     VEC(struct variant_plan) variants = {0};
 
-    if (!expect(r, "fusion"))
+    if (!reader_expect(r, "fusion"))
         return false;
-    if (!is_word(r, p->g->name))
-        return fail_syntax(r, arena_printf(r->arena, "'%s'", p->g->name));
-    next(r);
-    if (!expect(r, "{"))
+    if (!reader_is(r, p->g->name))
+        return reader_fail(r, arena_printf(r->arena, "'%s'", p->g->name));
+    reader_next(r);
+    if (!reader_expect(r, "{"))
         return false;
-    while (!r->failed && !accept(r, "}")) {
+    while (!r->failed && !reader_accept(r, "}")) {
         struct variant_plan v = {0};
 
-        if (expect(r, "variant") && read_index(r, variants.n) &&
+        if (reader_expect(r, "variant") && read_index(r, variants.n) &&
             read_variant(r, p->g, &v))
             VEC_PUSH(r->arena, &variants, v);
     }
     if (!r->failed && variants.n == 0)
-        return fail_syntax(r, "a variant in each fusion");
+        return reader_fail(r, "a variant in each fusion");
     p->variants = variants.v;
     p->n_variants = variants.n;
     return !r->failed;
@@ -329,18 +341,19 @@ read_head(struct reader *r, const struct graph *const *graphs, uint32_t n)
 {
     char hash[17];
 
-    next(r);
-    if (!expect(r, "plan") || !expect(r, "1") || !expect(r, "graph"))
+    reader_next(r);
+    if (!reader_expect(r, "plan") || !reader_expect(r, "1") ||
+        !reader_expect(r, "graph"))
         return false;
     plan_hash(r->arena, graphs, n, hash);
-    if (!is_word(r, hash)) {
+    if (!reader_is(r, hash)) {
         if (!r->word)
-            return fail_syntax(r, "the hash of the graph");
+            return reader_fail(r, "the hash of the graph");
         diag_report(r->d, DIAG_PLAN_GRAPH, r->span, r->word, hash);
         r->failed = true;
         return false;
     }
-    next(r);
+    reader_next(r);
     return true;
 }
 
@@ -361,7 +374,7 @@ plan_parse(struct arena *a, struct diag *d, const struct source *src,
             return false;
     }
     if (r.word)
-        return fail_syntax(&r, "end of file");
+        return reader_fail(&r, "end of file");
     *ret_plans = plans;
     return true;
 }

@@ -24,6 +24,7 @@ struct problem {
     int64_t n_max;  /* provable bound of the column extent */
     int max_vector; /* elements, by the widths of the column accesses */
     double bytes_in, bytes_out;
+    uint32_t per_summary; /* feasible candidates kept of one kind */
 };
 
 struct slot_shape {

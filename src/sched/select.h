@@ -7,6 +7,8 @@
 #include "device/device.h"
 #include "sched/plan.h"
 
+struct tuned_file;
+
 struct hint { /* --hint NAME=VALUE */
     const char *name;
     int64_t value;
@@ -23,6 +25,10 @@ struct select_options {
     /* Names of the file's fusions: a --set of another one is passed over. */
     const char *const *fusions;
     uint32_t n_fusions;
+    /* Of one kind as many candidates are kept; 0: the two best. */
+    uint32_t n_candidates;
+    const struct tuned_file *tuned; /* or NULL */
+    const char *device_name;        /* as a tuning file has it */
 };
 
 /* One proposal for one variant slot, cheapest first. */
@@ -45,7 +51,7 @@ struct refusal {
 };
 struct selection {
     const struct facts *facts;
-    int64_t rows;               /* the cost model counts with */
+    int64_t rows, columns;      /* the cost model counts with */
     struct variant_slot *slots; /* the last one is unguarded */
     uint32_t n_slots;
     struct refusal *refusals;
@@ -70,6 +76,11 @@ const char *plan_infeasible(struct arena *a, const struct facts *f,
  */
 const char *plan_required_guard(struct arena *a, const struct facts *f,
                                 const struct kernel_plan *k);
+/* The MOST best plans of the slot that launches of the counted size take, a
+ * JSON object a line: the best of each kind before the second of any, by
+ * predicted time. */
+void candidates_print(struct buf *b, const struct selection *const *s,
+                      uint32_t n, const char *device, uint32_t most);
 void explain_text(struct buf *b, const struct selection *const *s, uint32_t n,
                   const struct device *dev);
 void explain_json(struct buf *b, const struct selection *const *s, uint32_t n,

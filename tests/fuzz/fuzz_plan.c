@@ -2,7 +2,9 @@
 /* fuzz_plan: any bytes as a plan for a few programs. A first digit chooses the
  * program, and the text that follows stands behind the head of its plan, so
  * that the corpus outlives changes of graph hashes; any other text is the whole
- * file. A plan that is accepted makes kernels that verify. */
+ * file. A text that begins with 't' is a tuning file, whose entries are then
+ * made to fit each program. A plan that is accepted makes kernels that verify.
+ */
 #include "support/base.h"
 
 #include "harness.h"
@@ -11,6 +13,7 @@
 #include "ir/graph.h"
 #include "lower/lower.h"
 #include "sched/plan.h"
+#include "sched/tuned.h"
 #include "support/arena.h"
 #include "support/buf.h"
 #include "support/diag.h"
@@ -70,6 +73,67 @@ make_ready(void)
     }
 }
 
+/* The kernels of what the pipeline has chosen. */
+static void
+check_plans(struct pipeline *p)
+{
+    for (uint32_t i = 0; i < p->n_units; i++)
+        p->units[i].lowered = NULL;
+    accept_plans(p);
+    for (uint32_t i = 0; i < p->n_units; i++)
+        fuzz_check_kernels(p->arena, p->units[i].lowered);
+}
+
+/* A pipeline of one input's, with the program's graphs and facts. */
+static struct pipeline
+copy_ready(struct arena *a, int which)
+{
+    struct pipeline p = ready[which].pipeline;
+
+    p.arena = a;
+    p.diag = diag_new(a);
+    p.units = NEW_ARRAY(a, struct unit, p.n_units);
+    memcpy(p.units, ready[which].pipeline.units, p.n_units * sizeof(*p.units));
+    return p;
+}
+
+static void
+apply_tuned(struct arena *a, const struct tuned_file *f, int which)
+{
+    struct pipeline p = copy_ready(a, which);
+    struct select_options opt = {
+        .device = p.device.device, .device_name = "h200", .tuned = f};
+
+    for (uint32_t i = 0; i < p.n_units; i++) {
+        for (uint32_t k = 0; k < f->n_entries; k++) {
+            struct tuned_entry *e = &f->entries[k];
+
+            graph_signature(p.units[i].simple, e->signature);
+            e->device = "h200";
+            e->rows[0] = e->columns[0] = 0;
+            e->rows[1] = e->columns[1] = INT64_MAX;
+        }
+        p.units[i].selection = select_plans(a, p.units[i].facts, &opt, p.diag);
+        p.units[i].plan = selection_plan(a, p.units[i].selection);
+    }
+    check_plans(&p);
+    fuzz_flush(p.diag);
+}
+
+static void
+fuzz_tuned(struct arena *a, const char *text, size_t len)
+{
+    struct diag *d = diag_new(a);
+    const struct tuned_file *f =
+        tuned_parse(a, d, source_new(a, "fuzz.txt", text, len));
+
+    if (!f && diag_errors(d) == 0)
+        BUG("a tuning file was refused without a message");
+    fuzz_flush(d);
+    for (int i = 0; f && f->n_entries && i < N_PROGRAMS; i++)
+        apply_tuned(a, f, i);
+}
+
 void
 fuzz_one(struct arena *a, const char *text, size_t len)
 {
@@ -81,12 +145,11 @@ fuzz_one(struct arena *a, const char *text, size_t len)
 
     if (!ready[0].head)
         make_ready();
-    p = ready[MAX(which, 0)].pipeline;
-    p.arena = a;
-    p.diag = diag_new(a);
-    p.units = NEW_ARRAY(a, struct unit, p.n_units);
-    memcpy(p.units, ready[MAX(which, 0)].pipeline.units,
-           p.n_units * sizeof(*p.units));
+    if (len && text[0] == 't') {
+        fuzz_tuned(a, text, len);
+        return;
+    }
+    p = copy_ready(a, MAX(which, 0));
     if (which >= 0) {
         struct buf b;
 
@@ -99,12 +162,7 @@ fuzz_one(struct arena *a, const char *text, size_t len)
     }
     if (!ok && diag_errors(p.diag) == 0)
         BUG("a plan was refused without a message");
-    if (ok) {
-        for (uint32_t i = 0; i < p.n_units; i++)
-            p.units[i].lowered = NULL;
-        accept_plans(&p);
-        for (uint32_t i = 0; i < p.n_units; i++)
-            fuzz_check_kernels(a, p.units[i].lowered);
-    }
+    if (ok)
+        check_plans(&p);
     fuzz_flush(p.diag);
 }

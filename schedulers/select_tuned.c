@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Measured plans in front of what the cost model ranks. They meet the limits
+ * that every candidate meets, and must not need more than the slot's guard
+ * gives: a slot admits the same launches with and without them. */
+#include "support/base.h"
+
+#include "schedulers/select_set.h"
+
+#include "sched/scheduler.h"
+#include "sched/tuned.h"
+#include "support/arena.h"
+#include "support/diag.h"
+
+/* A number of a tuning file that names no value of this graph. */
+static const char *
+unknown_buffer(const struct problem *p, const struct kernel_plan *k)
+{
+    for (uint32_t i = 0; i < k->n_buffers; i++)
+        if (k->buffers[i].node >= p->f->g->n_nodes)
+            return arena_printf(p->arena, "the graph has no value '%%%u'",
+                                k->buffers[i].node);
+    return NULL;
+}
+
+static const char *
+judge(const struct problem *p, const struct variant_slot *slot,
+      struct candidate *c)
+{
+    const struct kernel_plan *k = &c->plan.kernels[0];
+    const char *why = unknown_buffer(p, k);
+
+    if (!why)
+        why = schedulers[k->scheduler]->refuse(p);
+    if (!why)
+        why =
+            schedulers[k->scheduler]->cost(p, k, slot->columns, &c->plan.cost);
+    return why;
+}
+
+static bool
+keeps_guard(const struct problem *p, const struct variant_slot *slot,
+            const struct kernel_plan *k)
+{
+    const char *needs = plan_required_guard(p->arena, p->f, k);
+
+    return !strcmp(slot->guard, guard_and(p->arena, slot->guard, needs));
+}
+
+/* "12.3" */
+static const char *
+microseconds(struct arena *a, int64_t ns)
+{
+    int64_t tenths = ns / 100 + (ns % 100 >= 50);
+
+    return arena_printf(a, "%" PRId64 ".%" PRId64, tenths / 10, tenths % 10);
+}
+
+static struct candidate
+make_candidate(const struct problem *p, const struct variant_slot *slot,
+               const struct tuned_entry *e)
+{
+    struct candidate c = {.plan = e->plan};
+    uint32_t n = e->plan.n_kernels;
+
+    c.plan.guard = slot->guard;
+    c.plan.kernels = NEW_ARRAY(p->arena, struct kernel_plan, n);
+    memcpy(c.plan.kernels, e->plan.kernels, n * sizeof(*c.plan.kernels));
+    c.summary = arena_printf(p->arena,
+                             "tuned: measured %s us, the model's choice %s us",
+                             microseconds(p->arena, e->measured_ns),
+                             microseconds(p->arena, e->model_ns));
+    return c;
+}
+
+static void
+put_first(struct arena *a, struct variant_slot *slot, struct candidate c)
+{
+    struct candidate *v =
+        NEW_ARRAY(a, struct candidate, slot->n_candidates + 1);
+
+    v[0] = c;
+    memcpy(v + 1, slot->candidates, slot->n_candidates * sizeof(c));
+    slot->candidates = v;
+    slot->n_candidates++;
+    slot->chosen = 0;
+}
+
+static void
+tune_slot(const struct problem *p, struct selection *sel, uint32_t index,
+          const struct select_options *opt, struct diag *d)
+{
+    struct variant_slot *slot = &sel->slots[index];
+    const int64_t sizes[2] = {sel->rows, slot->columns};
+    const struct tuned_entry *e;
+    uint32_t at = 0;
+
+    while (
+        (e = tuned_find(opt->tuned, p->f->g, opt->device_name, sizes, &at))) {
+        struct candidate c = make_candidate(p, slot, e);
+        const char *why;
+
+        if (!keeps_guard(p, slot, &c.plan.kernels[0]))
+            continue;
+        why = judge(p, slot, &c);
+        if (!why) {
+            put_first(p->arena, slot, c);
+            return;
+        }
+        diag_report(d, DIAG_TUNED_REFUSED, e->span, p->f->g->name, index, why);
+    }
+}
+
+void
+select_tuned(const struct problem *p, struct selection *sel,
+             const struct select_options *opt, struct diag *d)
+{
+    for (uint32_t i = 0; i < sel->n_slots; i++)
+        tune_slot(p, sel, i, opt, d);
+}
