@@ -17,6 +17,10 @@ enum { MAX_TOGETHER = 16 };
  * of the program. */
 enum { MAX_CONE = 64, MAX_REPEATS = 8 };
 
+/* A value met at more indices than this, for which a kernel of its own would
+ * take a moderate number of steps, is better stored than computed at each. */
+enum { MET_OFTEN = 4, MIN_SHARED = 16, MAX_SHARED = FB_MAX_INSTANCES / 16 };
+
 static void
 mark_live(struct fb *fb)
 {
@@ -35,27 +39,26 @@ mark_live(struct fb *fb)
 
 /* --- where to cut when many kernels share much ---------------------------- */
 
-/* Values that the kernel of n computes, beside those that wait; `seen` has the
- * number of the last n that met a value. Counts to `limit`, not farther. */
+/* Values that the kernel of n computes, beside those that wait. Counts to
+ * `limit`, not farther. */
 static uint32_t
-count_cone(const struct fb *fb, node_id n, node_id *seen, node_id *todo,
-           uint32_t limit)
+count_cone(struct fb *fb, node_id n, uint32_t limit)
 {
-    uint32_t count = 0, open = 0;
+    uint32_t count = 0, open = 0, stamp = ++fb->stamp;
 
-    todo[open++] = n;
-    seen[n] = n;
+    fb->todo[open++] = n;
+    fb->seen[n] = stamp;
     while (open && count < limit) {
-        const struct node *nd = graph_node(fb->g, todo[--open]);
+        const struct node *nd = graph_node(fb->g, fb->todo[--open]);
 
         count++;
         for (uint32_t i = 0; i < nd->n_args; i++) {
             node_id arg = nd->args[i];
 
-            if (fb->cut[arg] || seen[arg] == n)
+            if (fb->cut[arg] || fb->seen[arg] == stamp)
                 continue;
-            seen[arg] = n;
-            todo[open++] = arg;
+            fb->seen[arg] = stamp;
+            fb->todo[open++] = arg;
         }
     }
     return count;
@@ -68,22 +71,18 @@ static void
 cut_long_chains(struct fb *fb)
 {
     uint32_t nodes = fb->g->n_nodes, live = 0, total = 0;
-    node_id *seen = NEW_ARRAY(fb->a, node_id, nodes + 1);
-    node_id *todo = NEW_ARRAY(fb->a, node_id, nodes + 1);
 
-    for (node_id n = 0; n < nodes; n++) {
-        seen[n] = FB_NO_NODE;
+    for (node_id n = 0; n < nodes; n++)
         live += fb->live[n];
-    }
     for (node_id n = 0; n < nodes && total <= MAX_REPEATS * live; n++)
         if (fb->cut[n])
-            total += count_cone(fb, n, seen, todo, live);
+            total += count_cone(fb, n, live);
     if (total <= MAX_REPEATS * live)
         return;
     for (node_id n = 0; n < nodes; n++)
         if (fb->live[n] && !fb->cut[n] &&
             op_info[graph_node(fb->g, n)->op].class == OC_POINTWISE)
-            fb->cut[n] = count_cone(fb, n, seen, todo, MAX_CONE) == MAX_CONE;
+            fb->cut[n] = count_cone(fb, n, MAX_CONE) == MAX_CONE;
 }
 
 /* --- where to cut a kernel that grows too large --------------------------- */
@@ -96,42 +95,118 @@ may_cut(const struct fb_scope *s, node_id n)
     return c != OC_LEAF && c != OC_REDUCE && n != s->root && !s->fb->cut[n];
 }
 
-static uint32_t
-instances_of(const struct fb_scope *s, node_id n)
+static void
+cut(const struct fb_scope *s, node_id n)
 {
-    uint32_t k = 0;
-
-    for (const struct fb_instance *i = s->by_node[n]; i; i = i->next)
-        k++;
-    return k;
+    s->fb->cut[n] = true;
+    s->fb->first_new = MIN(s->fb->first_new, n);
 }
 
-/* The value met at the most indices; when none is met often, the one most of
- * the kernel lies above. */
+static bool
+is_view(const struct fb_scope *s, const struct fb_instance *i)
+{
+    return op_info[graph_node(s->fb->g, i->node)->op].class == OC_VIEW &&
+           i->open && i->n_deps > 0;
+}
+
+/* Instances that i needs, itself included; `limit` when there are so many or
+ * when some aren't known yet. */
+static uint32_t
+count_needed(const struct fb_scope *s, struct fb_instance *i,
+             struct fb_instance **todo, uint32_t limit)
+{
+    node_id root = i->node;
+    uint32_t count = 0, open = 0;
+
+    i->counted_for = root;
+    todo[open++] = i;
+    while (open && count < limit) {
+        i = todo[--open];
+        count++;
+        if (!i->open && !fb_is_at_hand(s, i))
+            return limit;
+        for (uint32_t k = 0; k < i->n_deps; k++) {
+            if (i->deps[k]->counted_for == root)
+                continue;
+            i->deps[k]->counted_for = root;
+            todo[open++] = i->deps[k];
+        }
+    }
+    return open ? limit : count;
+}
+
+/* Marks what is better stored. No views: other views of the operand would
+ * compute that again. */
+static void
+mark_shared(const struct fb_scope *s)
+{
+    struct fb_instance **todo =
+        NEW_ARRAY(s->fb->a, struct fb_instance *, s->all.n + 1);
+
+    for (uint32_t k = 0; k < s->all.n; k++) {
+        struct fb_instance *i = s->all.v[k];
+        uint32_t n;
+
+        if (i->number > 0 || s->fb->met[i->node].n <= MET_OFTEN ||
+            !may_cut(s, i->node) || is_view(s, i))
+            continue;
+        n = count_needed(s, i, todo, MAX_SHARED);
+        s->fb->met[i->node].shared = n >= MIN_SHARED && n < MAX_SHARED;
+    }
+}
+
+/* Cuts at those marked that something else than another marked one needs. */
+static bool
+cut_shared(const struct fb_scope *s)
+{
+    bool any = false;
+
+    mark_shared(s);
+    for (uint32_t k = 0; k < s->all.n; k++) {
+        const struct fb_instance *i = s->all.v[k], *d;
+
+        if (s->fb->met[i->node].shared || (is_view(s, i) && k > 0))
+            continue;
+        for (uint32_t n = 0; n < i->n_deps; n++) {
+            for (d = i->deps[n]; is_view(s, d); d = d->deps[0])
+                continue;
+            if (!s->fb->met[d->node].shared || !may_cut(s, d->node))
+                continue;
+            cut(s, d->node);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Cuts at the value nearest to what was written last that takes a kernel of
+ * some size. */
+static bool
+cut_stack(const struct fb_scope *s)
+{
+    for (uint32_t k = s->stack.n; k-- > 0;) {
+        node_id n = s->stack.v[k]->node;
+
+        if (!may_cut(s, n) || count_cone(s->fb, n, MAX_SHARED) < MAX_SHARED)
+            continue;
+        cut(s, n);
+        return true;
+    }
+    return false;
+}
+
+/* What can't be cut in a useful way may grow on. */
 static void
 cut_somewhere(const struct fb_scope *s)
 {
-    node_id most = FB_NO_NODE, deep = FB_NO_NODE;
-    uint32_t most_n = 0, seen = 0;
+    struct fb *fb = s->fb;
 
-    for (node_id n = 0; n < s->fb->g->n_nodes; n++) {
-        uint32_t k = may_cut(s, n) ? instances_of(s, n) : 0;
-
-        if (k > most_n) {
-            most = n;
-            most_n = k;
-        }
-        seen += k;
-        if (k && deep == FB_NO_NODE && seen > s->all.n / 16)
-            deep = n;
+    if (s->bent != FB_NO_NODE) {
+        cut(s, s->bent);
+    } else if (!cut_shared(s) && !cut_stack(s)) {
+        fb->raised = s->root;
+        fb->limit = 2 * s->limit;
     }
-    if (s->bent != FB_NO_NODE)
-        deep = s->bent;
-    else if (most_n > 4 || deep == FB_NO_NODE)
-        deep = most;
-    if (deep == FB_NO_NODE)
-        BUG("a kernel of %u values can't be cut", s->all.n);
-    s->fb->cut[deep] = true;
 }
 
 /* --- kernels -------------------------------------------------------------- */
@@ -354,12 +429,41 @@ write_results(struct fb *fb)
     return true;
 }
 
-static bool
-write_all(struct fb *fb)
+static void
+mark(struct fb *fb, node_id n)
 {
-    for (node_id n = 0; n < fb->g->n_nodes; n++)
-        if (fb->cut[n] && !cut_kernel(fb, n))
+    struct fb_mark m = {n, fb->out->launches.n, fb->ctx->out->workspace.n};
+
+    VEC_PUSH(fb->a, &fb->marks, m);
+}
+
+/* Drops the last kernel, which failed, and all that come after the first new
+ * cut: the others compute nothing that needs it. */
+static node_id
+go_back(struct fb *fb)
+{
+    const struct fb_mark *m;
+
+    do {
+        m = &fb->marks.v[--fb->marks.n];
+        fb->out->launches.n = m->launches;
+        fb->ctx->out->workspace.n = m->buffers;
+    } while (fb->marks.n && fb->marks.v[fb->marks.n - 1].node > fb->first_new);
+    return MIN(m->node, fb->first_new);
+}
+
+/* The kernels of cut nodes from n on, and then the results. */
+static bool
+write_from(struct fb *fb, node_id n)
+{
+    for (; n < fb->g->n_nodes; n++) {
+        if (!fb->cut[n])
+            continue;
+        mark(fb, n);
+        if (!cut_kernel(fb, n))
             return false;
+    }
+    mark(fb, n);
     return write_results(fb);
 }
 
@@ -374,15 +478,17 @@ lower_fallback(struct lower *ctx, const struct kernel_plan *kp,
                     .kp = kp,
                     .variant = variant,
                     .out = out};
-    uint32_t launches = out->launches.n, buffers = ctx->out->workspace.n;
+    node_id next = 0;
 
     fb.live = NEW_ARRAY(fb.a, bool, fb.g->n_nodes + 1);
     fb.cut = NEW_ARRAY(fb.a, bool, fb.g->n_nodes + 1);
+    fb.met = NEW_ARRAY(fb.a, struct fb_met, fb.g->n_nodes + 1);
+    fb.seen = NEW_ARRAY(fb.a, uint32_t, fb.g->n_nodes + 1);
+    fb.todo = NEW_ARRAY(fb.a, node_id, fb.g->n_nodes + 1);
     mark_live(&fb);
     cut_long_chains(&fb);
-    /* Each failure cuts the graph at one more place. */
-    while (!write_all(&fb)) {
-        out->launches.n = launches;
-        ctx->out->workspace.n = buffers;
-    }
+    /* Each failure cuts the graph below what failed, or lets it grow. */
+    for (fb.first_new = FB_NO_NODE; !write_from(&fb, next);
+         fb.first_new = FB_NO_NODE)
+        next = go_back(&fb);
 }

@@ -18,6 +18,18 @@ enum {
     FB_MAX_INDEX = 120,      /* characters of an index, likewise */
 };
 
+/* At how many indices a kernel, the number of its scope, has met a node. */
+struct fb_met {
+    uint32_t scope, n;
+    bool shared; /* better stored */
+};
+
+/* What there was before the kernel of a cut node; of the results: n_nodes. */
+struct fb_mark {
+    node_id node;
+    uint32_t launches, buffers;
+};
+
 struct fb {
     struct lower *ctx;
     struct arena *a;
@@ -26,8 +38,16 @@ struct fb {
     const struct kernel_plan *kp;
     uint32_t variant;
     struct lowered_variant *out;
-    bool *live; /* by node_id */
-    bool *cut;  /* waits in workspace */
+    bool *live;            /* by node_id */
+    bool *cut;             /* waits in workspace */
+    struct fb_met *met;    /* by node_id */
+    uint32_t scopes;       /* made so far */
+    uint32_t *seen, stamp; /* by node_id: the last count that met it */
+    node_id *todo;
+    node_id first_new; /* the lowest cut since the last kernel failed */
+    node_id raised;    /* the root of a kernel with a limit of its own */
+    uint32_t limit;
+    VEC(struct fb_mark) marks; /* before each kernel, in order */
 };
 
 /* Conditions e >= 0 under which loads happen; NULL: always. */
@@ -42,13 +62,13 @@ struct fb_instance {
     node_id node;
     const struct sym *idx[MAX_RANK];
     const struct fb_guard *guard;
-    const char *name;          /* of its variable */
+    uint32_t number;           /* among those of its node */
     const struct kexpr *value; /* once written */
-    bool open;
+    bool open;                 /* the deps are known */
+    node_id counted_for;       /* the last node whose cone it was found in */
     uint32_t n_deps;
     struct fb_instance **deps;
     const struct kexpr **chosen; /* joins: when dep i is the value */
-    struct fb_instance *next;    /* of the same node */
 };
 
 struct fb_load {
@@ -61,8 +81,11 @@ struct fb_scope {
     struct fb *fb;
     struct lowered_kernel *lk;
     struct kbuild b;
-    struct fb_instance **by_node;
+    uint32_t number, limit;          /* of the scope; of its instances */
+    VEC(struct fb_instance *) stack; /* being written */
     VEC(struct fb_instance *) all;
+    struct fb_instance **slots; /* the same by hash; a power of two of them */
+    uint32_t n_slots;
     VEC(struct fb_guard *) guards;
     VEC(struct fb_load) loads;
     node_id root; /* not to be replaced by its workspace: FB_NO_NODE for none */
@@ -77,6 +100,8 @@ void fb_scope_init(struct fb_scope *s, struct fb *fb, struct lowered_kernel *lk,
  * kernel has grown too large. */
 const struct kexpr *fb_value(struct fb_scope *s, node_id node,
                              const struct sym *const *idx);
+/* A leaf, or read from workspace. */
+bool fb_is_at_hand(const struct fb_scope *s, const struct fb_instance *i);
 /* A kernel expression of an index or extent. */
 const struct kexpr *fb_sym(struct fb_scope *s, const struct sym *x);
 /* Symbol of the kernel variable `name`, for use in indices. */

@@ -17,9 +17,15 @@ void
 fb_scope_init(struct fb_scope *s, struct fb *fb, struct lowered_kernel *lk,
               struct kbuild b, node_id root)
 {
-    *s = (struct fb_scope){
-        .fb = fb, .lk = lk, .b = b, .root = root, .bent = FB_NO_NODE};
-    s->by_node = NEW_ARRAY(fb->a, struct fb_instance *, fb->g->n_nodes + 1);
+    *s = (struct fb_scope){.fb = fb,
+                           .lk = lk,
+                           .b = b,
+                           .number = ++fb->scopes,
+                           .limit = FB_MAX_INSTANCES,
+                           .root = root,
+                           .bent = FB_NO_NODE};
+    if (fb->limit && fb->raised == root)
+        s->limit = fb->limit;
 }
 
 /* --- indices as kernel expressions ---------------------------------------- */
@@ -225,54 +231,77 @@ guard_range(struct fb *fb, struct fb_guard *g, const struct sym *i,
 
 /* --- instances ------------------------------------------------------------ */
 
-static struct fb_instance *
-find(struct fb_scope *s, node_id n, int rank, const struct sym *const *idx,
-     const struct fb_guard *guard)
+/* Where an instance is, or would be: indices are interned and compare by
+ * address. What the slots' order is shows nowhere. */
+static struct fb_instance **
+find(const struct fb_scope *s, const struct fb_instance *i)
 {
-    for (struct fb_instance *i = s->by_node[n]; i; i = i->next) {
-        bool same = i->guard == guard;
+    int rank = graph_node(s->fb->g, i->node)->rank;
+    uint64_t h = i->node + (uint64_t)(uintptr_t)i->guard;
 
-        for (int d = 0; d < rank && same; d++)
-            same = i->idx[d] == idx[d];
-        if (same)
-            return i;
+    for (int d = 0; d < rank; d++)
+        h = (h ^ (uint64_t)(uintptr_t)i->idx[d]) * 0x9e3779b97f4a7c15u;
+    for (uint32_t k = (uint32_t)(h >> 32);; k++) {
+        struct fb_instance **at = &s->slots[k & (s->n_slots - 1)];
+
+        if (!*at || ((*at)->node == i->node && (*at)->guard == i->guard &&
+                     !memcmp((*at)->idx, i->idx, sizeof(i->idx))))
+            return at;
     }
-    return NULL;
+}
+
+/* Twice as many slots as instances, at least. */
+static void
+make_room(struct fb_scope *s)
+{
+    if (2 * (s->all.n + 1) <= s->n_slots)
+        return;
+    s->n_slots = s->n_slots ? 2 * s->n_slots : 64;
+    s->slots = NEW_ARRAY(s->fb->a, struct fb_instance *, s->n_slots);
+    for (uint32_t i = 0; i < s->all.n; i++)
+        *find(s, s->all.v[i]) = s->all.v[i];
 }
 
 static struct fb_instance *
 instance(struct fb_scope *s, node_id n, const struct sym *const *idx,
          const struct fb_guard *guard)
 {
-    struct arena *a = s->fb->a;
-    struct fb_instance *i;
+    struct fb_instance want = {
+        .node = n, .guard = guard, .counted_for = FB_NO_NODE};
     int rank = graph_node(s->fb->g, n)->rank;
-    uint32_t k = 0;
+    struct fb_met *met = &s->fb->met[n];
+    struct fb_instance **at;
 
     assert(idx || rank == 0);
-    i = find(s, n, rank, idx, guard);
-    if (i)
-        return i;
-    for (i = s->by_node[n]; i; i = i->next)
-        k++;
-    i = NEW(a, struct fb_instance);
-    i->node = n;
     for (int d = 0; d < rank; d++) {
         assert(idx[d]);
-        i->idx[d] = idx[d];
+        want.idx[d] = idx[d];
     }
-    i->guard = guard;
-    i->name = k ? arena_printf(a, "v%u_%s", k, lower_node_name(s->fb->ctx, n))
-                : arena_printf(a, "v_%s", lower_node_name(s->fb->ctx, n));
-    i->next = s->by_node[n];
-    s->by_node[n] = i;
-    VEC_PUSH(a, &s->all, i);
-    s->too_large |= s->all.n > FB_MAX_INSTANCES;
-    return i;
+    make_room(s);
+    at = find(s, &want);
+    if (*at)
+        return *at;
+    want.number = met->scope == s->number ? met->n : 0;
+    *met = (struct fb_met){.scope = s->number, .n = want.number + 1};
+    *at = NEW(s->fb->a, struct fb_instance);
+    **at = want;
+    VEC_PUSH(s->fb->a, &s->all, *at);
+    s->too_large |= s->all.n > s->limit;
+    return *at;
 }
 
-static bool
-is_at_hand(const struct fb_scope *s, const struct fb_instance *i)
+/* Of its variable. */
+static const char *
+name_of(const struct fb_scope *s, const struct fb_instance *i)
+{
+    const char *node = lower_node_name(s->fb->ctx, i->node);
+
+    return i->number ? arena_printf(s->fb->a, "v%u_%s", i->number, node)
+                     : arena_printf(s->fb->a, "v_%s", node);
+}
+
+bool
+fb_is_at_hand(const struct fb_scope *s, const struct fb_instance *i)
 {
     const struct node *n = graph_node(s->fb->g, i->node);
 
@@ -325,7 +354,7 @@ expand_view(struct fb_scope *s, struct fb_instance *i)
     set_deps(s, i, dynamic ? 2 : 1);
     if (dynamic) {
         i->deps[1] = instance(s, n->args[1], NULL, i->guard);
-        by = fb_variable(s->fb, i->deps[1]->name);
+        by = fb_variable(s->fb, name_of(s, i->deps[1]));
     }
     fb_view_index(s->fb, i->node, i->idx, by, idx);
     check_index(s, i, idx);
@@ -393,7 +422,7 @@ expand(struct fb_scope *s, struct fb_instance *i)
     const struct node *n = graph_node(s->fb->g, i->node);
     enum op_class class = op_info[n->op].class;
 
-    if (is_at_hand(s, i))
+    if (fb_is_at_hand(s, i))
         return;
     if (class == OC_VIEW)
         expand_view(s, i);
@@ -428,8 +457,8 @@ write_load(struct fb_scope *s, const struct fb_instance *i, enum dtype t,
     struct kbuild in;
 
     if (!i->guard)
-        return kb_let(&s->b, dtype_info[t].reg, i->name, x);
-    v = kb_var(&s->b, dtype_info[t].reg, i->name, zero_value(fb, t));
+        return kb_let(&s->b, dtype_info[t].reg, name_of(s, i), x);
+    v = kb_var(&s->b, dtype_info[t].reg, name_of(s, i), zero_value(fb, t));
     in = kb_if(&s->b, i->guard->var);
     kb_assign(&in, v, x);
     return v;
@@ -472,12 +501,12 @@ write_leaf(struct fb_scope *s, const struct fb_instance *i)
     if (n->op == OP_INPUT)
         return write_input(s, i);
     if (n->op == OP_IOTA)
-        return kb_let(&s->b, dtype_info[n->dtype].reg, i->name,
+        return kb_let(&s->b, dtype_info[n->dtype].reg, name_of(s, i),
                       lower_convert(fb->ctx, DT_I64, n->dtype,
                                     lower_wide(fb->ctx, fb_sym(s, i->idx[0]))));
     if (n->op == OP_CONST && dtype_is_float(n->dtype))
         return lower_node_expr(fb->ctx, s->lk, i->node, NULL);
-    return kb_let(&s->b, dtype_info[n->dtype].reg, i->name,
+    return kb_let(&s->b, dtype_info[n->dtype].reg, name_of(s, i),
                   lower_node_expr(fb->ctx, s->lk, i->node, NULL));
 }
 
@@ -496,7 +525,7 @@ write_join(struct fb_scope *s, const struct fb_instance *i)
         struct kbuild in;
 
         if (!v) {
-            v = kb_var(&s->b, dtype_info[t].reg, i->name, x);
+            v = kb_var(&s->b, dtype_info[t].reg, name_of(s, i), x);
             continue;
         }
         in = kb_if(&s->b, i->chosen[k]);
@@ -514,43 +543,43 @@ write_value(struct fb_scope *s, const struct fb_instance *i)
 
     if (op_info[n->op].class == OC_LEAF)
         return write_leaf(s, i);
-    if (is_at_hand(s, i))
+    if (fb_is_at_hand(s, i))
         return write_cut(s, i);
     if (op_info[n->op].class == OC_VIEW && n->rank > 0)
         return i->deps[0]->value;
     if (op_info[n->op].class == OC_VIEW) /* it may be an index by its name */
-        return kb_let(&s->b, dtype_info[n->dtype].reg, i->name,
+        return kb_let(&s->b, dtype_info[n->dtype].reg, name_of(s, i),
                       i->deps[0]->value);
     if (op_info[n->op].class == OC_JOIN)
         return write_join(s, i);
     assert(i->n_deps <= ARRAY_LEN(args));
     for (uint32_t k = 0; k < i->n_deps; k++)
         args[k] = i->deps[k]->value;
-    return kb_let(&s->b, dtype_info[n->dtype].reg, i->name,
+    return kb_let(&s->b, dtype_info[n->dtype].reg, name_of(s, i),
                   lower_node_expr(fb->ctx, s->lk, i->node, args));
 }
 
 const struct kexpr *
 fb_value(struct fb_scope *s, node_id node, const struct sym *const *idx)
 {
-    VEC(struct fb_instance *) stack = {0};
     struct fb_instance *root = instance(s, node, idx, NULL);
 
-    VEC_PUSH(s->fb->a, &stack, root);
-    while (stack.n && !s->too_large) {
-        struct fb_instance *i = stack.v[stack.n - 1];
+    s->stack.n = 0;
+    VEC_PUSH(s->fb->a, &s->stack, root);
+    while (s->stack.n && !s->too_large) {
+        struct fb_instance *i = s->stack.v[s->stack.n - 1];
 
         if (i->value) {
-            stack.n--;
+            s->stack.n--;
         } else if (!i->open) {
             i->open = true;
             expand(s, i);
             for (uint32_t k = 0; k < i->n_deps; k++)
                 if (!i->deps[k]->value)
-                    VEC_PUSH(s->fb->a, &stack, i->deps[k]);
+                    VEC_PUSH(s->fb->a, &s->stack, i->deps[k]);
         } else {
             i->value = write_value(s, i);
-            stack.n--;
+            s->stack.n--;
         }
     }
     return s->too_large ? NULL : root->value;

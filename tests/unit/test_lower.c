@@ -16,6 +16,8 @@
 #include "support/buf.h"
 #include "support/diag.h"
 
+#include <time.h>
+
 static struct arena *a;
 
 static int
@@ -229,6 +231,71 @@ test_long_chains_are_cut(void **state)
         assert_in_range(launch_of(many, i)->kernel->body.stmts.n, 1, 5000);
 }
 
+/* Overlapping slices of overlapping slices: the values nearest to the input are
+ * met at the most indices, and a kernel that waits takes many steps at once. */
+static void
+test_long_stencils_are_cut(void **state)
+{
+    enum { STEPS = 512 };
+    clock_t start = clock();
+    struct buf text;
+    const struct lowered *l;
+
+    (void)state;
+    buf_init(&text, a);
+    buf_printf(&text, "fusion f(x: f32[N]) -> (y: f32[N - %d]) { t0 = x;\n",
+               STEPS);
+    for (int i = 0; i < STEPS; i++)
+        buf_printf(&text, "t%d = t%d[1:] + t%d[:-1];\n", i + 1, i, i);
+    buf_printf(&text, "y = t%d; }", STEPS);
+    l = fallback(buf_str(&text));
+    assert_in_range(launches(l), STEPS / 40, STEPS / 8);
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 10);
+    for (uint32_t i = 0; i < launches(l); i++)
+        assert_in_range(launch_of(l, i)->kernel->body.stmts.n, 1, 3000);
+}
+
+/* Many values, each at a few indices and too small to be stored, under one
+ * sum: the sum is cut, not the values. */
+static void
+test_wide_sums_are_cut(void **state)
+{
+    enum { TERMS = 400 };
+    struct buf text;
+    const struct lowered *l;
+
+    (void)state;
+    buf_init(&text, a);
+    buf_puts(&text, "fusion f(x: f32[N]) -> (y: f32[N - 5]) {\n");
+    for (int i = 0; i < TERMS; i++)
+        buf_printf(&text, "t%d = x * %d + 1;\n", i, i);
+    buf_puts(&text, "y = 0");
+    for (int i = 0; i < TERMS; i++)
+        buf_printf(&text,
+                   " + t%d[1:-4] + t%d[2:-3] + t%d[3:-2] + t%d[4:-1] + t%d[5:]",
+                   i, i, i, i, i);
+    buf_puts(&text, "; }");
+    l = fallback(buf_str(&text));
+    assert_in_range(launches(l), 3, 20);
+}
+
+/* What can't be cut in a useful way stays one kernel. */
+static void
+test_wide_cat_is_one_kernel(void **state)
+{
+    enum { PIECES = 3200 };
+    struct buf text;
+
+    (void)state;
+    buf_init(&text, a);
+    buf_printf(&text, "fusion f(x: f32[%d]) -> (y: f32[%d]) { y = cat([",
+               PIECES, PIECES);
+    for (int i = 0; i < PIECES; i++)
+        buf_printf(&text, "%sx[%d:%d]", i ? ", " : "", i, i + 1);
+    buf_puts(&text, "], axis=0); }");
+    assert_in_range(launches(fallback(buf_str(&text))), 1, 2);
+}
+
 /* Each step meets its operand at two indices; without cuts or shared indices
  * there would be 2^40 values. */
 static void
@@ -353,6 +420,9 @@ main(void)
         TEST(test_columns_take_a_thread_each),
         TEST(test_results_in_place_go_through_workspace),
         TEST(test_long_chains_are_cut),
+        TEST(test_long_stencils_are_cut),
+        TEST(test_wide_sums_are_cut),
+        TEST(test_wide_cat_is_one_kernel),
         TEST(test_growth_is_bounded),
         TEST(test_one_axis_needs_no_division),
         TEST(test_rows_and_columns),
