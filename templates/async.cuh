@@ -1,7 +1,7 @@
 // Copies that run while the thread goes on: single pieces (cp.async), whole
 // rows (bulk copies), and the mbarrier that says when rows have arrived.
 // Shared memory is named by its byte offset, as in prim.cuh.
-// Needs:  fu_copy_async and fu_mbarrier_{init,inval,arrive,try,wait}: sm_80;
+// Needs:  fu_copy_async and fu_mbarrier_{init,inval,arrive*,try,wait}: sm_80;
 //         the rest: sm_90 (an older target is refused by the assembler).
 //         Pieces of 4, 8 or 16 bytes, both addresses aligned to that. Bulk:
 //         addresses and size multiples of 16. An mbarrier: 8 bytes, aligned.
@@ -96,6 +96,13 @@ static __device__ __forceinline__ void fu_mbarrier_inval(int bar)
 static __device__ __forceinline__ void fu_mbarrier_arrive(int bar)
 {
     asm volatile("{ .reg .b64 s; mbarrier.arrive.shared::cta.b64 s, [%0]; }"
+                 ::"r"(fu_shared_at(bar)) : "memory");
+}
+
+// Arrives when all pieces have that this thread has begun and not waited for.
+static __device__ __forceinline__ void fu_mbarrier_arrive_copies(int bar)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];"
                  ::"r"(fu_shared_at(bar)) : "memory");
 }
 

@@ -226,6 +226,26 @@ static __device__ __forceinline__ void fu_store(T *p, fu_i64 off,
     fu_vstore<1>(p, off, v);
 }
 
+// --- shared memory ------------------------------------------------------------
+
+// Words that are read at once.
+template <int BYTES> struct alignas(BYTES < 16 ? BYTES : 16) fu_line {
+    fu_u32 w[BYTES / 4];
+};
+
+// V elements at a byte offset, a multiple of their bytes or of 16.
+template <typename T, int V>
+static __device__ __forceinline__ fu_vec<T, V> fu_vsload(int byte_offset)
+{
+    const fu_line<fu_vec<T, V>::BYTES> x =
+        fu_sload<fu_line<fu_vec<T, V>::BYTES> >(byte_offset);
+    fu_vec<T, V> r;
+#pragma unroll
+    for (int i = 0; i < fu_vec<T, V>::WORDS; ++i)
+        r.w[i] = x.w[i];
+    return r;
+}
+
 // --- exchanges ------------------------------------------------------------------
 
 // The value of the lane whose number differs by xor; all lanes take part.

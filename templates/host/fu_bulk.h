@@ -81,15 +81,6 @@ fu_emu_bulk_aligned(const void *site, const void *global, int shared, int n)
 
 /* --- to shared memory ------------------------------------------------------------------ */
 
-static void
-fu_emu_flight_add(fu_emu_mbarrier *m, const fu_emu_flight *f)
-{
-    fu_emu_flights = (fu_emu_flight *)fu_emu_grow(
-        fu_emu_flights, fu_emu_n_flights, &fu_emu_room_flights, sizeof(*f));
-    fu_emu_flights[fu_emu_n_flights++] = *f;
-    m->flying += f->n;
-}
-
 FU_EMU_NOINLINE void
 fu_emu_bulk_load(int to, const void *from, int n, int bar)
 {

@@ -274,6 +274,40 @@ fu_emu_mbarrier_arrive(int at, int bytes)
         site, fu_emu_mbarrier_use(site, fu_emu.self->block, at), bytes);
 }
 
+static void
+fu_emu_flight_add(fu_emu_mbarrier *m, const fu_emu_flight *f)
+{
+    fu_emu_flights = (fu_emu_flight *)fu_emu_grow(
+        fu_emu_flights, fu_emu_n_flights, &fu_emu_room_flights, sizeof(*f));
+    fu_emu_flights[fu_emu_n_flights++] = *f;
+    m->flying += f->n;
+}
+
+/* The pieces that the thread has begun complete on the mbarrier. */
+FU_EMU_NOINLINE void
+fu_emu_mbarrier_arrive_copies(int at)
+{
+    const void *site = FU_EMU_HERE;
+    fu_emu_async *a = fu_emu_async_of(fu_emu.self);
+    fu_emu_mbarrier *m = fu_emu_mbarrier_use(site, fu_emu.self->block, at);
+    int bytes = 0;
+
+    for (unsigned i = 0; i < a->n_pieces; i++) {
+        const fu_emu_piece *p = &a->pieces[i];
+        fu_emu_flight f = {m,       p->to, p->n,      p->from, {0},
+                           p->site, p->source, false, {NULL, NULL}};
+
+        if (p->bytes != p->n)
+            fu_emu_misuse(site, p->site,
+                          "leaves pieces filled up with zeros ({2}) to an "
+                          "mbarrier");
+        fu_emu_flight_add(m, &f);
+        bytes += (int)p->n;
+    }
+    a->n_pieces = 0;
+    fu_emu_mbarrier_arrives(site, m, bytes);
+}
+
 /* --- waiting ------------------------------------------------------------------------- */
 
 struct fu_emu_mbarrier_wait {
@@ -378,6 +412,12 @@ fu_mbarrier_init(int bar, int arrivals)
 FU_EMU_INLINE void fu_mbarrier_fence() { fu_emu_mbarrier_fence(); }
 FU_EMU_INLINE void fu_mbarrier_inval(int bar) { fu_emu_mbarrier_inval(bar); }
 FU_EMU_INLINE void fu_mbarrier_arrive(int bar) { fu_emu_mbarrier_arrive(bar, 0); }
+
+FU_EMU_INLINE void
+fu_mbarrier_arrive_copies(int bar)
+{
+    fu_emu_mbarrier_arrive_copies(bar);
+}
 
 FU_EMU_INLINE void
 fu_mbarrier_expect(int bar, int bytes)

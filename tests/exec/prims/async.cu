@@ -77,6 +77,35 @@ extern "C" __global__ void ring(const float *FU_RESTRICT x, float *FU_RESTRICT y
     }
 }
 
+// Pieces of one thread that an mbarrier counts: all others read them behind their
+// wait, as vectors.
+// CASE counted grid=2 block=64 smem=1040
+// in x u32[512] = i * 7
+// out y u32[512] = (i // 128 * 128 + 127 - i % 128) * 7
+extern "C" __global__ void counted(const fu_u32 *FU_RESTRICT x, fu_u32 *FU_RESTRICT y)
+{
+    const int tid = fu_tid(), bars = 1024;
+    const fu_i64 from = (fu_i64)fu_bid_x() * 256;
+    if (tid == 0) {
+        for (int s = 0; s < 2; ++s)
+            fu_mbarrier_init(bars + 8 * s, 2);
+        fu_mbarrier_fence();
+        for (int s = 0; s < 2; ++s) {
+            for (int k = 0; k < 128; k += 4)
+                fu_copy_async<16>(s * 512 + k * 4, x + from + s * 128 + k);
+            fu_mbarrier_arrive_copies(bars + 8 * s);
+            fu_mbarrier_arrive(bars + 8 * s);
+        }
+    }
+    fu_barrier();
+    for (int s = 0; s < 2; ++s) {
+        fu_mbarrier_wait(bars + 8 * s, 0);
+        const fu_vec<fu_u32, 2> v = fu_vsload<fu_u32, 2>(s * 512 + (63 - tid) * 8);
+        for (int e = 0; e < 2; ++e)
+            fu_store(y, from + s * 128 + tid * 2 + e, fu_get(v, 1 - e));
+    }
+}
+
 // An mbarrier of all threads orders as the block's barrier does; invalidated,
 // its word is memory like any other.
 // CASE phases grid=1 block=96 smem=512
@@ -113,6 +142,7 @@ extern "C" __global__ void phases(fu_u32 *FU_RESTRICT y, fu_u32 *FU_RESTRICT z)
 #ifdef FU_EMULATE
 FU_KERNEL(pieces)
 FU_KERNEL(filled)
+FU_KERNEL(counted)
 FU_KERNEL(ring)
 FU_KERNEL(phases)
 #endif

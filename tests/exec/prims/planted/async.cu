@@ -48,6 +48,25 @@ BODY(others)(const fu_u32 *x, fu_u32 *y)
 }
 TWINS(others, (const fu_u32 *x, fu_u32 *y), (x, y))
 
+// An arrival by the thread itself is no arrival of its pieces.
+// TWINS uncounted grid=1 block=32 smem=144 report=in-flight
+// in x u32[32] = i + 7
+// out y u32[32] = i + 7
+BODY(uncounted)(const fu_u32 *x, fu_u32 *y)
+{
+    if (fu_tid() == 0)
+        fu_mbarrier_init(128, 32);
+    fu_barrier();
+    fu_copy_async<4>(fu_tid() * 4, x + fu_tid());
+    if (BAD)
+        fu_mbarrier_arrive(128);
+    else
+        fu_mbarrier_arrive_copies(128);
+    fu_mbarrier_wait(128, 0);
+    fu_store(y, fu_tid(), fu_sload<fu_u32>(fu_tid() * 4)); // BUG
+}
+TWINS(uncounted, (const fu_u32 *x, fu_u32 *y), (x, y))
+
 // TWINS one_group_too_few grid=1 block=32 smem=256 report=in-flight
 // in x u32[128] = i
 // out y u32[128] = i
