@@ -81,6 +81,19 @@ own_issue(const struct problem *p, const struct work *w,
     return w->chained ? step / rate : 0;
 }
 
+/* What follows one another in a step: its own chain, or, where that is longer,
+ * what a slot of the ring goes through between two rows, of all slots at once.
+ */
+static double
+chain_time(const struct problem *p, const struct work *w,
+           const struct plan_cost *c, double resident)
+{
+    double own = own_issue(p, w, c, resident);
+    double cycle = w->cycle_ns + w->cycle_issue * own;
+
+    return MAX(w->stall_ns + own, w->slots > 0 ? cycle / w->slots : 0);
+}
+
 void
 cost_finish(const struct problem *p, const struct work *w, struct plan_cost *c)
 {
@@ -103,7 +116,7 @@ cost_finish(const struct problem *p, const struct work *w, struct plan_cost *c)
         OVERLAP_LOSS * (dram + l2 + smem + c->issue_ns - c->total_ns);
     c->total_ns *= c->quantisation;
     round = c->total_ns / MAX(w->rounds, 1.0);
-    stall = w->stall_ns + own_issue(p, w, c, resident) - round;
+    stall = chain_time(p, w, c, resident) - round;
     c->latency_ns = RAMP_NS + MAX(w->rounds, 1.0) * MAX(stall, 0.0);
     c->launch_ns = dev->launch_ns;
     c->total_ns += c->latency_ns + c->finish_ns + c->launch_ns;

@@ -55,6 +55,7 @@ add(const struct problem *p, const struct slot_shape *s,
     struct candidate *c =
         candidate_add(p, out, SCHED_INNER_OUTER_PERSISTENT, "");
     struct kernel_plan *k = c->plan.kernels;
+    uint32_t which = out->n - 1;
 
     row_set(k, g, s->bound);
     k->key[PK_FINISH] = p->dev->has_pdl ? FINISH_PDL_KERNEL : FINISH_KERNEL;
@@ -65,13 +66,14 @@ add(const struct problem *p, const struct slot_shape *s,
     c->summary = arena_printf(p->arena, "%s%s", row_summary(p, c, how),
                               g->prefetch ? "; next row in flight" : "");
     row_offer_finishes(p, out, p->n_static ? p->n : s->n);
+    if (!g->prefetch)
+        row_propose_rings(p, s, which, out);
 }
 
 static void
-add_geometry(const struct problem *p, const struct slot_shape *s, int vectors,
-             int blocks, candidate_vec *out)
+add_geometry(const struct problem *p, const struct slot_shape *s, int vector,
+             int vectors, int blocks, candidate_vec *out)
 {
-    int vector = s->vector;
     int64_t nv = (s->bound + vector - 1) / vector;
     struct row_geometry g = {.vector = vector,
                              .vectors = vectors,
@@ -116,6 +118,7 @@ static void
 propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
 {
     struct slot_shape shape = *s;
+    int half = s->vector / 2;
 
     if (p->n_static)
         shape.bound = MAX(p->n, 1);
@@ -126,12 +129,10 @@ propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
     }
     for (int v = 1; v * shape.vector <= MAX_ELEMENTS; v++)
         for (int blocks = 1; blocks <= 2; blocks++)
-            add_geometry(p, &shape, v, blocks, out);
+            add_geometry(p, &shape, s->vector, v, blocks, out);
     /* Half vectors where they give a number of elements between. */
-    shape.vector /= 2;
-    for (int v = 3; shape.vector >= 4 && v * shape.vector <= MAX_ELEMENTS;
-         v += 2)
-        add_geometry(p, &shape, v, 1, out);
+    for (int v = 3; half >= 4 && v * half <= MAX_ELEMENTS; v += 2)
+        add_geometry(p, &shape, half, v, 1, out);
 }
 
 const struct scheduler sched_inner_outer_persistent = {

@@ -84,6 +84,13 @@ bool row_reads_once(const struct problem *p);
 void row_propose_inner(const struct problem *p, const struct slot_shape *s,
                        candidate_vec *out);
 
+/* Beside candidate `which`, the same with its rows through a ring; with each
+ * row of a block that makes one step in shared memory. */
+void row_propose_rings(const struct problem *p, const struct slot_shape *s,
+                       uint32_t which, candidate_vec *out);
+void row_propose_slot(const struct problem *p, const struct slot_shape *s,
+                      uint32_t which, candidate_vec *out);
+
 struct row_geometry {
     int threads, threads_per_row, vector, vectors;
     int blocks_per_sm, grid_rows, steps, cluster;

@@ -7,19 +7,25 @@
 
 #include "schedulers/rowwise.h"
 
+#include "sched/ring.h"
 #include "schedulers/cost.h"
 #include "support/arena.h"
 
 enum {
     WARP = 32,
     NAMED_BARRIERS = 15,
-    FOLD_BYTES = 16, /* of a thread that folds partial rows */
+    FOLD_BYTES = 16,    /* of a thread that folds partial rows */
+    EXCHANGE_BYTES = 8, /* of one value of one warp */
     CLUSTER_REGISTERS = 6,
+    RING_REGISTERS = 6,
 };
 
 /* A block that isn't persistent has loads in flight for a part of its life
  * only: four blocks of 16 KiB reached copy speed on an H200, three did not. */
 static const double ONE_SHOT_DUTY = 0.75;
+
+/* Of the rows that a ring has in flight, so many are before a read from L2. */
+static const double QUEUE_SHARE = 0.5;
 
 /* What every row reads again is often still in L1, which is shared memory. */
 static const double INVARIANT_L1_SHARE = 0.5;
@@ -29,10 +35,11 @@ struct shape { /* of a kernel, out of its keys */
     bool looped, persistent, prefetch, tiles;
     int64_t span;  /* columns one pass of a group covers */
     int64_t reach; /* and of all blocks that share the row */
+    struct ring ring;
 };
 
 static struct shape
-shape_of(const struct kernel_plan *k)
+shape_of(const struct facts *f, const struct kernel_plan *k)
 {
     const int64_t *key = k->key;
     struct shape s = {
@@ -52,6 +59,7 @@ shape_of(const struct kernel_plan *k)
     s.ept = s.vec * s.vpt;
     s.span = (int64_t)s.tpr * s.ept;
     s.reach = s.span * s.cluster;
+    ring_of(f, k, &s.ring);
     return s;
 }
 
@@ -104,8 +112,6 @@ bad_shape(const struct problem *p, const struct kernel_plan *k,
                             "a row of %" PRId64 " columns, %" PRId64
                             " fit its threads",
                             MAX(bound, n), s->reach);
-    if (k->key[PK_STAGES])
-        return "this strategy has no ring";
     if (s->vec > 1 && p->n_static && p->n % s->vec)
         return "vector does not divide the columns";
     return NULL;
@@ -122,8 +128,8 @@ bad_buffer(const struct problem *p, const struct buffer_plan *b)
     int64_t store = b->key[BK_STORE];
     bool over_rows = b->key[BK_REUSE] == 2, sum = facts_is_outer(f, b->node);
 
-    if (store > STORE_RELOAD)
-        return "this strategy keeps values in registers only";
+    if (store == STORE_CLUSTER)
+        return "this strategy has no cluster";
     if (store == STORE_RELOAD && !nf->is_leaf)
         return "only inputs can be read again";
     if (!nf->live)
@@ -159,6 +165,29 @@ bad_buffers(const struct problem *p, const struct kernel_plan *k)
     return NULL;
 }
 
+static const char *
+bad_ring(const struct problem *p, const struct kernel_plan *k,
+         const struct shape *s)
+{
+    const char *why = ring_wrong(p->arena, p->f, k);
+    int vector;
+
+    if (why || !s->ring.stages)
+        return why;
+    if (s->ring.pieces && !p->dev->has_cp_async)
+        return "the device has no asynchronous copies to fill a ring by pieces";
+    if (!s->ring.pieces && !p->dev->has_bulk_copy)
+        return "the device has no bulk copies to fill a ring";
+    /* A power of two, as the widest vector of all accesses is. */
+    vector = ring_vector(p->f, k);
+    if (vector > p->max_vector || (p->n_static && p->n % vector))
+        return arena_printf(p->arena,
+                            "a ring copies multiples of %d bytes, and rows of "
+                            "%d elements are not known to be",
+                            RING_PIECE, vector);
+    return NULL;
+}
+
 /* Registers of one thread for one kept row of the node. Elements narrower than
  * a register that stand alone take one each, and the assembler's copies between
  * halves about half as many again. */
@@ -187,7 +216,8 @@ kept_registers(const struct problem *p, const struct kernel_plan *k,
     enum dtype t = graph_node(p->f->g, n)->dtype;
     enum store st = row_store(k, n);
 
-    if (s->looped || st == STORE_NONE || st == STORE_RELOAD)
+    if (s->looped || st == STORE_NONE || st == STORE_RELOAD ||
+        st == STORE_SHARED || st == STORE_RING)
         return 0;
     if (p->f->node[n].is_leaf || st == STORE_REGISTER_PACKED)
         return packed_registers(s, t);
@@ -277,6 +307,8 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
             kept_registers(p, k, s, n) == 0)
             regs += (s->vec * (int)dtype_info[t].bytes + 3) / 4;
     }
+    if (s->ring.stages)
+        regs += RING_REGISTERS;
     return regs + vector + 2 * (int)f->g->n_results;
 }
 
@@ -325,23 +357,58 @@ long_sums(const struct problem *p, const struct shape *s)
     return 2 * s->threads * bytes;
 }
 
+/* Partials of the row's reductions, one a warp, in slots that take turns. */
+static int64_t
+exchange_smem(const struct problem *p, const struct kernel_plan *k,
+              const struct shape *s)
+{
+    const struct facts *f = p->f;
+    int64_t warps = (s->tpr + WARP - 1) / WARP * s->groups;
+    int most = 4, phases = 0;
+
+    if (s->cluster > 1)
+        return row_cluster_smem(p, k);
+    if (s->tpr <= WARP || f->levels == 0)
+        return 0;
+    for (int phase = 0; phase < f->levels; phase++) {
+        int values = 0;
+
+        for (node_id n = 0; n < f->g->n_nodes; n++)
+            values += f->node[n].live && facts_is_inner(f, n) &&
+                      row_reduction_phase(f, n) == phase;
+        most = MAX(most, values);
+        phases += values > 0;
+    }
+    return EXCHANGE_BYTES * most * warps * MAX(phases * s->steps, 2);
+}
+
+/* Column sums of all groups, where the block adds them. */
+static int64_t
+fold_smem(const struct problem *p, const struct kernel_plan *k,
+          const struct shape *s)
+{
+    int64_t bytes = row_folds_inside(k) ? FOLD_BYTES * (int64_t)s->threads : 0;
+
+    for (node_id n = 0; n < p->f->g->n_nodes; n++) {
+        enum dtype t = dtype_accumulator(graph_node(p->f->g, n)->dtype);
+
+        if (s->groups > 1 && p->f->node[n].live && facts_is_outer(p->f, n))
+            bytes =
+                MAX(bytes, s->groups * s->span * (int64_t)dtype_info[t].bytes);
+    }
+    return bytes;
+}
+
+/* The fold comes after the rows and may take the place of the ring's slots, but
+ * not that of its mbarriers. */
 static int
 estimate_smem(const struct problem *p, const struct kernel_plan *k,
               const struct shape *s)
 {
-    int64_t bytes = long_sums(p, s);
+    int64_t bytes = MAX(long_sums(p, s), exchange_smem(p, k, s));
 
-    if (s->tpr > WARP && p->f->levels > 0)
-        bytes = (int64_t)2 * s->threads / WARP * 8 * 4;
-    for (node_id n = 0; n < p->f->g->n_nodes; n++)
-        if (s->groups > 1 && p->f->node[n].live && facts_is_outer(p->f, n))
-            bytes = MAX(
-                bytes,
-                s->groups * s->span *
-                    dtype_info[dtype_accumulator(graph_node(p->f->g, n)->dtype)]
-                        .bytes);
-    if (row_folds_inside(k))
-        bytes = MAX(bytes, FOLD_BYTES * (int64_t)s->threads);
+    bytes = (bytes + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN + s->ring.bytes;
+    bytes = MAX(bytes, fold_smem(p, k, s)) + s->ring.barrier_bytes;
     return (int)MIN(bytes, INT32_MAX);
 }
 
@@ -359,6 +426,22 @@ bytes_per_row(const struct problem *p, node_id n, int64_t columns)
            (double)columns;
 }
 
+/* One leaf of the ring in one phase: into its slot, and out of it. */
+static void
+count_slot(const struct shape *s, double bytes, bool packed, bool first,
+           struct traffic *t)
+{
+    if (first) {
+        t->dram += bytes;
+        t->loads += bytes;
+        t->l1 += bytes;
+    }
+    if (first || !packed)
+        t->l1 += bytes;
+    if (first && s->ring.pieces)
+        t->issue += bytes / RING_PIECE * 3;
+}
+
 /* One leaf in one phase: where it comes from. */
 static void
 count_leaf(const struct row_use *u, const struct shape *s, node_id n, int phase,
@@ -368,10 +451,15 @@ count_leaf(const struct row_use *u, const struct shape *s, node_id n, int phase,
     double bytes = bytes_per_row(u->p, n, columns);
     enum store st = s->looped ? STORE_RELOAD : row_store(u->k, n);
     bool packed = st == STORE_REGISTER_PACKED || st == STORE_REGISTER_F32;
-    int first, last;
+    int first = -1, last = -1;
 
     row_span(u, n, &first, &last);
     t->issue += (double)columns;
+    if (ring_carries(f, u->k, n)) {
+        count_slot(s, bytes, packed, first == phase, t);
+        t->issue += packed && first != phase ? 0 : (double)columns / s->vec * 3;
+        return;
+    }
     if (packed &&
         (first != phase || (row_keeps_over_rows(u->k, n) && s->persistent)))
         return;
@@ -484,19 +572,31 @@ exchange_ns(const struct shape *s)
     return s->tpr <= WARP ? 60 : 250 + 5.0 * s->tpr / WARP;
 }
 
+/* A read from L2 in the row loop; rows that a ring has sent for are before it
+ * in the queue. */
+static double
+reload_ns(const struct problem *p, const struct shape *s,
+          const struct plan_cost *c)
+{
+    double rate = p->dev->dram_bytes_per_ns / p->dev->sms;
+    bool queue = s->ring.stages > 0 && s->persistent;
+
+    return L2_LATENCY_NS + (queue ? QUEUE_SHARE * c->inflight_bytes / rate : 0);
+}
+
 static double
 stall_ns(const struct problem *p, const struct shape *s,
-         const struct traffic *t)
+         const struct traffic *t, const struct plan_cost *c)
 {
     /* Loads come back in order: a re-read in the loop waits for the next row's
      * loads before it, and nothing is hidden. */
-    bool ahead = s->prefetch && t->reload_phases == 0;
-    double ns = ahead ? 0 : DRAM_LATENCY_NS;
+    bool ahead = (s->prefetch && t->reload_phases == 0) || s->ring.stages > 0;
+    double ns = ahead && s->persistent ? 0 : DRAM_LATENCY_NS;
 
     ns += p->f->levels * exchange_ns(s) * s->steps;
     if (!s->persistent)
         ns += TURNOVER_NS;
-    return ns + t->reload_phases * (double)L2_LATENCY_NS * s->steps;
+    return ns + t->reload_phases * reload_ns(p, s, c) * s->steps;
 }
 
 static double
@@ -543,6 +643,35 @@ set_inflight(const struct problem *p, const struct shape *s,
 
     c->inflight_bytes = resident * s->groups * s->steps * t->loads * share *
                         (s->persistent ? 1 : ONE_SHOT_DUTY);
+    if (s->ring.stages)
+        c->inflight_bytes *= s->ring.stages;
+}
+
+/* A slot is full again after the memory's latency, its share of the transfer,
+ * and, before that, what had to happen until it was free: the first exchange
+ * where the row has left it for registers, else all of the row's work. */
+static void
+set_cycle(const struct problem *p, const struct row_use *u,
+          const struct shape *s, const struct traffic *t,
+          const struct plan_cost *c, struct work *w)
+{
+    double rate = p->dev->dram_bytes_per_ns / p->dev->sms;
+    int phases = 0;
+
+    if (!s->ring.stages || !s->persistent)
+        return;
+    for (node_id n = 0; n < p->f->g->n_nodes; n++) {
+        enum store st = row_store(u->k, n);
+
+        if ((st == STORE_RING || st == STORE_SHARED) && u->last[n] >= 0)
+            phases = MAX(phases, u->last[n]);
+    }
+    w->slots = s->ring.stages;
+    w->cycle_ns = DRAM_LATENCY_NS +
+                  t->loads * s->groups * MAX(c->blocks_per_sm, 1) / rate;
+    w->cycle_ns +=
+        MIN(phases + 1, p->f->levels) * (exchange_ns(s) + row_cluster_ns(u->k));
+    w->cycle_issue = (phases + 0.25) / (p->f->levels + 1);
 }
 
 static void
@@ -573,7 +702,7 @@ const char *
 rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
              struct plan_cost *c)
 {
-    struct shape s = shape_of(k);
+    struct shape s = shape_of(p->f, k);
     const char *why = bad_threads(&s);
     struct row_use u;
     struct traffic t;
@@ -586,12 +715,14 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
         why = row_bad_cluster(p, k);
     if (!why)
         why = bad_buffers(p, k);
+    if (!why)
+        why = bad_ring(p, k, &s);
     if (why)
         return why;
     u = row_use(p, k);
     t = count_row(&u, &s, MAX(n, 1));
     c->regs = estimate_registers(&u, &s);
-    c->smem = (int)MAX(estimate_smem(p, k, &s), row_cluster_smem(p, k));
+    c->smem = estimate_smem(p, k, &s);
     cap = device_register_cap(p->dev, s.threads, (int)k->key[PK_BLOCKS_PER_SM]);
     c->blocks_per_sm =
         device_occupancy(p->dev, s.threads, MIN(c->regs, cap), c->smem);
@@ -601,7 +732,8 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     set_inflight(p, &s, &t, &w, MAX(n, 1), c);
     set_bytes(p, &s, &t, lane_waste(&s, n), c);
     w.stall_ns =
-        stall_ns(p, &s, &t) + p->f->levels * row_cluster_ns(k) * s.steps;
+        stall_ns(p, &s, &t, c) + p->f->levels * row_cluster_ns(k) * s.steps;
+    set_cycle(p, &u, &s, &t, c, &w);
     row_finish_cost(p, k, MAX(n, 1), c);
     cost_finish(p, &w, c);
     if (c->regs > cap)

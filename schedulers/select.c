@@ -13,6 +13,7 @@
 #include "sched/select.h"
 
 #include "sched/plan_impl.h"
+#include "sched/ring.h"
 #include "sched/scheduler.h"
 #include "schedulers/select_set.h"
 #include "support/arena.h"
@@ -339,5 +340,6 @@ plan_required_guard(struct arena *a, const struct facts *f,
     if (k->scheduler == SCHED_FALLBACK)
         return "";
     problem_init(a, f, &none, NULL, 0, &p);
-    return problem_guard(&p, (int)k->key[PK_VECTOR], k->key[PK_BOUND]);
+    return problem_guard(&p, MAX((int)k->key[PK_VECTOR], ring_vector(f, k)),
+                         k->key[PK_BOUND]);
 }

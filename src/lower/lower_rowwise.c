@@ -89,7 +89,7 @@ read_buffers(struct rw *w)
             r->over_rows = r->over_rows && w->persistent;
             if (!has_unit_column_stride(w, bp->node))
                 r->store = STORE_RELOAD;
-            else
+            else if (r->store != STORE_RING && r->store != STORE_SHARED)
                 r->store = STORE_REGISTER_PACKED;
         } else if (!rw_is_inner(w, bp->node) && !rw_is_outer(w, bp->node)) {
             r->kept_from = w->f->node[bp->node].level;
@@ -239,8 +239,8 @@ first_row(const struct rw *w)
     return ke_bin(w->a, "*", bid, ke_int(w->a, rows_per_block_step(w)));
 }
 
-static const struct kexpr *
-row_stride(const struct rw *w)
+const struct kexpr *
+rw_row_stride(const struct rw *w)
 {
     const struct kexpr *grid =
         lower_wide(w->ctx, call0(w, w->tiles ? "fu_grid_y" : "fu_grid_x"));
@@ -252,8 +252,8 @@ row_stride(const struct rw *w)
 }
 
 /* Splits the row number into the row axes, the last one running fastest. */
-static void
-split_row(struct rw *w, struct kbuild *b)
+void
+rw_split_row(struct rw *w, struct kbuild *b, const char *suffix)
 {
     const struct kexpr *rest = w->row;
     int first = -1;
@@ -263,7 +263,6 @@ split_row(struct rw *w, struct kbuild *b)
             first = i;
     for (int i = w->f->n_axes; i-- > 0;) {
         const struct kexpr *extent;
-        const char *suffix;
 
         if (i == w->f->column)
             continue;
@@ -271,7 +270,6 @@ split_row(struct rw *w, struct kbuild *b)
             w->axis[i] = rest;
             continue;
         }
-        suffix = w->steps > 1 ? arena_printf(w->a, "_%d", w->step) : "";
         extent = lower_sym(w->ctx, &w->lk, w->f->axes[i].extent);
         w->axis[i] = kb_let(b, "fu_i64", arena_printf(w->a, "i%d%s", i, suffix),
                             ke_bin(w->a, "%", rest, extent));
@@ -305,7 +303,7 @@ declare_row(struct rw *w, struct kbuild *b, const struct kexpr *row0)
         w->row = x == row0
                      ? row0
                      : kb_let(b, "fu_i64", arena_printf(a, "row%s", suffix), x);
-        split_row(w, b);
+        rw_split_row(w, b, suffix);
         return;
     }
     x = kb_let(b, "fu_i64", arena_printf(a, "want%s", suffix), x);
@@ -314,7 +312,7 @@ declare_row(struct rw *w, struct kbuild *b, const struct kexpr *row0)
     last = ke_bin(a, "-", w->mv, ke_int(a, 1));
     w->row = kb_let(b, "fu_i64", arena_printf(a, "row%s", suffix),
                     ke_call(a, "fu_min_i64", NULL, 2, x, last));
-    split_row(w, b);
+    rw_split_row(w, b, suffix);
 }
 
 static void
@@ -360,6 +358,7 @@ emit_phases(struct rw *w, struct kbuild *b)
         rw_inner_declare(w, b, p);
         rw_phase_columns(w, b, p);
         rw_exchange(w, b, p);
+        rw_ring_refill(w, b, p);
     }
 }
 
@@ -369,7 +368,7 @@ load_ahead(struct rw *w, struct kbuild *b, const struct kexpr *row0)
 {
     struct arena *a = w->a;
     const struct kexpr *next =
-        kb_let(b, "fu_i64", "next0", ke_bin(a, "+", row0, row_stride(w)));
+        kb_let(b, "fu_i64", "next0", ke_bin(a, "+", row0, rw_row_stride(w)));
     struct kbuild in = kb_if(b, ke_bin(a, "<", next, w->mv));
 
     kb_comment(&in, "The next row, in flight while this one is reduced.");
@@ -428,10 +427,25 @@ emit_rows(struct rw *w, struct kbuild *b, const struct kexpr *row0)
 }
 
 static void
+emit_row_of_ring(struct rw *w, struct kbuild *b, const struct kexpr *row0)
+{
+    forget_row(w);
+    declare_row(w, b, row0);
+    rw_row_offsets(w, b);
+    rw_ring_take(w, b);
+    rw_load_row(w, b, false);
+    emit_phases(w, b);
+    rw_ring_advance(w, b);
+}
+
+static void
 emit_step(struct rw *w, struct kbuild *b, const struct kexpr *row0)
 {
     w->exchanges = 0;
-    if (w->prefetch)
+    w->row0 = row0;
+    if (w->ring.stages)
+        emit_row_of_ring(w, b, row0);
+    else if (w->prefetch)
         emit_row_prefetched(w, b, row0);
     else
         emit_rows(w, b, row0);
@@ -456,8 +470,8 @@ emit_long_loop(struct rw *w, struct kbuild *b)
 {
     struct kbuild chunk, in;
 
-    rw_columns_open(w, b, first_row(w), row_stride(w));
-    chunk = rw_columns_chunk(w, b, first_row(w), row_stride(w), &in);
+    rw_columns_open(w, b, first_row(w), rw_row_stride(w));
+    chunk = rw_columns_chunk(w, b, first_row(w), rw_row_stride(w), &in);
     emit_step(w, &in, ke_var(w->a, "row0"));
     rw_columns_carry(w, &chunk);
     rw_columns_close(w, b);
@@ -473,6 +487,7 @@ emit_one_step(struct rw *w, struct kbuild *b)
         rw_cluster_join(w, b);
         in = kb_if(b, ke_bin(w->a, "<", row0, w->mv));
     }
+    rw_ring_start(w, &in, row0, NULL);
     emit_step(w, &in, row0);
 }
 
@@ -495,7 +510,7 @@ emit_row_loop(struct rw *w, struct kbuild *b)
         emit_long_loop(w, b);
         return;
     }
-    in = kb_roll(b, "fu_i64", "row0", first_row(w), w->mv, row_stride(w));
+    in = kb_roll(b, "fu_i64", "row0", first_row(w), w->mv, rw_row_stride(w));
     emit_step(w, &in, ke_var(a, "row0"));
 }
 
@@ -530,6 +545,8 @@ emit_body(struct rw *w, struct kbuild *b, uint32_t variant)
     rw_declare_columns(w, b);
     keep_guards(w, b);
     rw_cluster_open(w, b);
+    if (w->persistent)
+        rw_ring_start(w, b, first_row(w), rw_row_stride(w));
     rw_load_invariants(w, b);
     rw_outer_declare(w, b);
     emit_row_loop(w, b);
@@ -623,6 +640,7 @@ lower_rowwise(struct lower *ctx, const struct kernel_plan *kp, uint32_t variant,
     read_buffers(&w);
     place_results(&w);
     w.exchanges_total = count_exchanges(&w);
+    rw_ring_plan(&w);
     if (needs_row_kernel(&w)) {
         w.lk = lower_kernel_begin(ctx, variant, out, kp, w.threads,
                                   "Rows: one group of threads a row.");

@@ -4,7 +4,8 @@
  * says which of its mechanisms are used.
  *
  *     for each row of the group            (persistent grid, or one step)
- *         load what the row keeps          (packed vectors; prefetched or not)
+ *         load what the row keeps          (packed vectors; prefetched or not;
+ *                                           or out of a ring's slot)
  *         for phase 0 .. levels
  *             values of the row            (scalars: mean, rstd ...)
  *             for each vector, element     (recomputed from what is kept)
@@ -18,6 +19,7 @@
 
 #include "lower/lower_common.h"
 #include "sched/plan.h"
+#include "sched/ring.h"
 
 enum { MAX_STEPS = 16 };
 
@@ -37,6 +39,8 @@ struct rw_node {
     const struct kexpr *total;  /* long sums: of the chunks, in the same form */
     int kept_from;              /* phase that computes a kept value, or -1 */
     const struct kexpr *divisor; /* quotients: by this, in this phase */
+    bool in_ring;                /* the leaf arrives through the ring */
+    int64_t ring_at;             /* where in a slot */
 };
 
 /* A store to a result, in the same spirit. */
@@ -75,7 +79,18 @@ struct rw {
     const struct kexpr *v, *e;          /* loop variables */
     const struct kexpr *parity;
     const struct kexpr *span, *more; /* rows of a chunk; there are more */
+    struct ring ring;
+    int64_t ring_base; /* byte of shared memory at which its slots begin */
+    int ring_last;     /* phase after which a row's slot is free; -1: at once */
+    const struct kexpr *row0;       /* of the step */
+    const struct kexpr *slot, *lap; /* the row's, and its mbarrier's parity */
+    const struct kexpr *row_slot;   /* address of the row's slot */
 };
+
+/* Rows between one step of a block and its next. */
+const struct kexpr *rw_row_stride(const struct rw *w);
+/* The indices along the row axes of w->row; names end in the suffix. */
+void rw_split_row(struct rw *w, struct kbuild *b, const char *suffix);
 
 void lower_rowwise(struct lower *ctx, const struct kernel_plan *kp,
                    uint32_t variant, struct lowered_variant *out);
@@ -88,6 +103,8 @@ const char *rw_name(const struct rw *w, const char *prefix, node_id n);
 const struct kexpr *rw_value(const struct rw *w, node_id n);
 /* The block's place along the rows of the grid. */
 const struct kexpr *rw_block_row(const struct rw *w);
+/* Marks the nodes that the phase needs. */
+void rw_mark_phase(struct rw *w, int phase);
 /* Its value lacks the column axis. */
 bool rw_is_row_result(const struct rw *w, uint32_t i);
 /* Marks what the phase needs and writes its values without the column axis. */
@@ -127,6 +144,8 @@ void rw_row_offsets(struct rw *w, struct kbuild *b);
 void rw_load_row(struct rw *w, struct kbuild *b, bool ahead);
 void rw_declare_prefetch(struct rw *w, struct kbuild *b);
 void rw_take_prefetched(struct rw *w, struct kbuild *b);
+/* The vectors of a leaf that waits in registers, zeros where none is loaded. */
+void rw_declare_vectors(struct rw *w, struct kbuild *b, node_id n);
 /* `for v` with the column index and its guard; returns the innermost body. */
 struct kbuild rw_vector_loop(struct rw *w, struct kbuild *b,
                              const struct kexpr *chunk, bool guard_row);
@@ -159,6 +178,26 @@ const struct kexpr *rw_partials(struct rw *w, node_id n, uint32_t variant,
 void rw_outer_flush(struct rw *w, struct kbuild *b, uint32_t variant);
 uint32_t rw_outer_count(const struct rw *w);
 int64_t rw_smem_bytes(const struct rw *w);
+/* Of these, what lives beside the rows, and what takes its place after them. */
+int64_t rw_loop_bytes(const struct rw *w);
+int64_t rw_after_bytes(const struct rw *w);
+bool rw_has_exchange(const struct rw *w, int phase);
+void rw_group_barrier(struct rw *w, struct kbuild *b);
+
+/* --- rowwise_ring.c --- */
+/* After the buffers and results are known. */
+void rw_ring_plan(struct rw *w);
+int64_t rw_ring_end(const struct rw *w); /* byte of shared memory */
+bool rw_in_ring(const struct rw *w, node_id n);
+/* The vector at the current column, out of the row's slot. */
+const struct kexpr *rw_ring_vector(const struct rw *w, node_id n);
+/* Before the rows, the first of which are first, first + stride, ... */
+void rw_ring_start(struct rw *w, struct kbuild *b, const struct kexpr *first,
+                   const struct kexpr *stride);
+/* At a row's start, after each of its phases (-1: before them), at its end. */
+void rw_ring_take(struct rw *w, struct kbuild *b);
+void rw_ring_refill(struct rw *w, struct kbuild *b, int phase);
+void rw_ring_advance(struct rw *w, struct kbuild *b);
 
 /* --- rowwise_long.c --- */
 bool rw_is_float_sum(const struct rw *w, node_id n);

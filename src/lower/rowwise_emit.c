@@ -113,8 +113,8 @@ need(struct rw *w, node_id n)
     w->node[facts_value(w->f, n)].need = true;
 }
 
-static void
-mark_phase(struct rw *w, int phase)
+void
+rw_mark_phase(struct rw *w, int phase)
 {
     for (node_id n = 0; n < w->g->n_nodes; n++)
         w->node[n].need = false;
@@ -361,7 +361,7 @@ rw_is_row_result(const struct rw *w, uint32_t i)
 void
 rw_phase_rows(struct rw *w, struct kbuild *b, int phase)
 {
-    mark_phase(w, phase);
+    rw_mark_phase(w, phase);
     rw_emit_marked(w, b, false, phase);
     for (uint32_t i = 0; i < w->g->n_results; i++)
         if (w->result[i].in_row_kernel && w->result[i].phase == phase &&
@@ -386,6 +386,14 @@ column_address(const struct rw *w, const struct kexpr *offset)
     return offset ? ke_bin(w->a, "+", offset, w->col) : w->col;
 }
 
+static const struct kexpr *
+load_again(struct rw *w, node_id n, const struct access *acc)
+{
+    return ke_call(w->a, "fu_vload", arena_printf(w->a, "%d", w->vec), 2,
+                   lower_param_pointer(w->ctx, &w->lk, acc),
+                   leaf_again(w, n, column_address(w, w->node[n].offset)));
+}
+
 static void
 reload_vectors(struct rw *w, struct kbuild *b)
 {
@@ -398,15 +406,13 @@ reload_vectors(struct rw *w, struct kbuild *b)
             r->array)
             continue;
         acc = &w->f->accesses[w->f->node[n].access];
-        if (!is_vector_access(w, acc))
+        if (!is_vector_access(w, acc) && !rw_in_ring(w, n))
             continue;
         t = dtype_info[graph_node(w->g, n)->dtype].mem;
-        r->vector =
-            kb_let(b, arena_printf(w->a, "fu_vec<%s, %d>", t, w->vec),
-                   arena_printf(w->a, "l_%s", rw_label(w, n)),
-                   ke_call(w->a, "fu_vload", arena_printf(w->a, "%d", w->vec),
-                           2, lower_param_pointer(w->ctx, &w->lk, acc),
-                           leaf_again(w, n, column_address(w, r->offset))));
+        r->vector = kb_let(b, arena_printf(w->a, "fu_vec<%s, %d>", t, w->vec),
+                           arena_printf(w->a, "l_%s", rw_label(w, n)),
+                           rw_in_ring(w, n) ? rw_ring_vector(w, n)
+                                            : load_again(w, n, acc));
     }
 }
 

@@ -23,12 +23,13 @@ is_live_leaf(const struct rw *w, node_id n)
     return w->f->node[n].live && w->f->node[n].is_leaf;
 }
 
-/* Kept as packed vectors: a live leaf along the column that isn't re-read. */
+/* Kept as packed vectors: a live leaf along the column that isn't re-read and
+ * that its own load brings. */
 static bool
 is_packed_leaf(const struct rw *w, node_id n, bool over_rows)
 {
     return is_live_leaf(w, n) && rw_has_column(w, n) &&
-           w->node[n].store == STORE_REGISTER_PACKED &&
+           w->node[n].store == STORE_REGISTER_PACKED && !rw_in_ring(w, n) &&
            w->node[n].over_rows == over_rows;
 }
 
@@ -102,6 +103,14 @@ may_be_empty(const struct rw *w, node_id n)
 }
 
 void
+rw_declare_vectors(struct rw *w, struct kbuild *b, node_id n)
+{
+    w->node[n].array = declare_vectors(w, b, "b", n);
+    if (!w->exact || w->active)
+        zero_vectors(w, b, w->node[n].array, n);
+}
+
+void
 rw_load_invariants(struct rw *w, struct kbuild *b)
 {
     struct kbuild in;
@@ -133,7 +142,7 @@ void
 rw_row_offsets(struct rw *w, struct kbuild *b)
 {
     for (node_id n = 0; n < w->g->n_nodes; n++)
-        if (is_live_leaf(w, n))
+        if (is_live_leaf(w, n) && !rw_in_ring(w, n))
             w->node[n].offset =
                 rw_offset(w, b, access_of(w, n), rw_name(w, "o", n));
     for (uint32_t i = 0; i < w->g->n_results; i++) {
@@ -155,7 +164,7 @@ load_row_scalars(struct rw *w, struct kbuild *b, bool ahead)
         const struct kexpr *x;
         const char *reg;
 
-        if (!is_live_leaf(w, n) || rw_has_column(w, n))
+        if (!is_live_leaf(w, n) || rw_has_column(w, n) || rw_in_ring(w, n))
             continue;
         reg = dtype_info[graph_node(w->g, n)->dtype].reg;
         x = ke_call(w->a, "fu_load", NULL, 2,
@@ -184,11 +193,8 @@ rw_load_row(struct rw *w, struct kbuild *b, bool ahead)
 
     if (!ahead)
         for (node_id n = 0; n < w->g->n_nodes; n++)
-            if (is_packed_leaf(w, n, false)) {
-                w->node[n].array = declare_vectors(w, b, "b", n);
-                if (!w->exact || w->active)
-                    zero_vectors(w, b, w->node[n].array, n);
-            }
+            if (is_packed_leaf(w, n, false))
+                rw_declare_vectors(w, b, n);
     if (has_packed(w)) {
         in = rw_vector_loop(w, b, NULL, true);
         for (node_id n = 0; n < w->g->n_nodes; n++)

@@ -162,6 +162,12 @@ slot_address(const struct rw *w, int i, const struct kexpr *at)
     return x;
 }
 
+bool
+rw_has_exchange(const struct rw *w, int phase)
+{
+    return phase >= 0 && w->tpr > WARP && inner_count(w, phase) > 0;
+}
+
 /* Of few groups each has its barrier's number in the instruction: numbers in
  * registers take all 16 barriers of a block, and four such blocks are all that
  * a multiprocessor has barriers for. */
@@ -410,20 +416,36 @@ rw_outer_flush(struct rw *w, struct kbuild *b, uint32_t variant)
 }
 
 int64_t
-rw_smem_bytes(const struct rw *w)
+rw_loop_bytes(const struct rw *w)
 {
-    int64_t bytes = rw_fold_bytes(w);
-    int64_t span = (int64_t)w->groups * w->tpr * w->vec * w->vpt;
+    int64_t bytes = 0;
 
     if (rw_columns_are_long(w))
-        bytes = MAX(bytes, rw_columns_bytes(w));
+        bytes = rw_columns_bytes(w);
     if (w->cluster > 1)
         bytes = MAX(bytes, rw_cluster_bytes(w));
     else if (w->tpr > WARP)
         bytes = MAX(bytes, exchange_bytes(w) * MAX(w->exchanges_total, 2));
+    return bytes;
+}
+
+int64_t
+rw_after_bytes(const struct rw *w)
+{
+    int64_t bytes = rw_fold_bytes(w);
+    int64_t span = (int64_t)w->groups * w->tpr * w->vec * w->vpt;
+
     for (node_id n = 0; n < w->g->n_nodes; n++)
         if (w->groups > 1 && w->f->node[n].live && rw_is_outer(w, n))
             bytes = MAX(bytes,
                         span * (int64_t)dtype_info[rw_acc_dtype(w, n)].bytes);
     return bytes;
+}
+
+int64_t
+rw_smem_bytes(const struct rw *w)
+{
+    int64_t bytes = MAX(rw_loop_bytes(w), rw_after_bytes(w));
+
+    return w->ring.stages ? MAX(bytes, rw_ring_end(w)) : bytes;
 }

@@ -56,8 +56,11 @@ struct run {
 };
 
 /* exec_plans.c: a plan of the first candidates for each range of sizes, as
- * variants, and of fallback. */
+ * variants, and of fallback; with `rings`, of what those are when their rows
+ * arrive through rings of all kinds, instead. */
 struct fusion_plan *exec_plans(struct arena *a, const struct facts *f,
+                               const struct device *dev, uint32_t per_slot);
+struct fusion_plan *exec_rings(struct arena *a, const struct facts *f,
                                const struct device *dev, uint32_t per_slot);
 /* The same plans with the keys that the settings change. */
 struct fusion_plan *exec_forced(struct arena *a, const struct facts *f,

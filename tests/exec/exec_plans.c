@@ -6,7 +6,7 @@
 #include "exec.h"
 
 #include "sched/plan_impl.h"
-#include "sched/select.h"
+#include "sched/scheduler.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -25,10 +25,33 @@ add_fallback(struct arena *a, variant_vec *all)
     VEC_PUSH(a, all, v);
 }
 
+/* A few of those whose rows arrive through a ring suffice beside the others. */
+enum { MOST_RINGS = 2 };
+
+static bool
+has_ring(const struct candidate *c)
+{
+    return c->plan.kernels[0].key[PK_STAGES] > 0;
+}
+
+typedef void add_fn(struct arena *a, const struct facts *f,
+                    const struct device *dev, const struct variant_plan *v,
+                    variant_vec *all);
+
+static void
+add_as_it_is(struct arena *a, const struct facts *f, const struct device *dev,
+             const struct variant_plan *v, variant_vec *all)
+{
+    (void)f;
+    (void)dev;
+    VEC_PUSH(a, all, *v);
+}
+
 static void
 add_candidates(struct arena *a, const struct facts *f, const struct device *dev,
-               uint32_t per_slot, variant_vec *all)
+               uint32_t per_slot, variant_vec *all, add_fn *add)
 {
+    uint32_t most_rings = add == add_as_it_is ? MOST_RINGS : 0;
     struct select_options opt = {.device = dev};
     struct diag *d = diag_new(a);
     struct selection *s = select_plans(a, f, &opt, d);
@@ -37,33 +60,128 @@ add_candidates(struct arena *a, const struct facts *f, const struct device *dev,
         BUG("no plan at all");
     for (uint32_t i = 0; i < s->n_slots; i++) {
         const struct variant_slot *slot = &s->slots[i];
+        uint32_t rings = 0, n = 0;
 
-        for (uint32_t c = 0; c < slot->n_candidates && c < per_slot; c++) {
+        for (uint32_t c = 0; c < slot->n_candidates && n < per_slot; c++) {
             struct variant_plan v = slot->candidates[c].plan;
 
-            if (slot->candidates[c].refused)
+            if (slot->candidates[c].refused ||
+                v.kernels[0].scheduler == SCHED_FALLBACK)
                 continue;
-            if (v.kernels[0].scheduler == SCHED_FALLBACK)
+            if (has_ring(&slot->candidates[c]) && rings++ >= most_rings)
                 continue;
+            n++;
             v.guard = slot->guard;
-            VEC_PUSH(a, all, v);
+            add(a, f, dev, &v, all);
         }
     }
+}
+
+/* --- rings ---------------------------------------------------------------- */
+
+static const struct ring_kind {
+    int64_t stages;
+    enum store store; /* of the rows' inputs; NONE: as they are */
+    bool mixed;       /* of every other one */
+} ring_kinds[] = {
+    {1, STORE_NONE, false},   {2, STORE_NONE, false},   {3, STORE_NONE, false},
+    {1, STORE_RING, false},   {2, STORE_RING, false},   {2, STORE_RING, true},
+    {1, STORE_SHARED, false}, {3, STORE_SHARED, false},
+};
+
+static bool
+is_row_leaf(const struct facts *f, node_id n)
+{
+    return f->node[n].is_leaf && node_has_column(f, n) && node_has_rows(f, n);
+}
+
+/* The kernel with its rows through a ring, when it takes one. */
+static bool
+make_ring(struct arena *a, const struct facts *f, const struct device *dev,
+          const struct ring_kind *kind, struct kernel_plan *k)
+{
+    struct buffer_plan *b = NEW_ARRAY(a, struct buffer_plan, k->n_buffers + 1);
+    struct plan_cost cost;
+    bool odd = false;
+
+    for (uint32_t i = 0; i < k->n_buffers; i++) {
+        b[i] = k->buffers[i];
+        if (!is_row_leaf(f, b[i].node))
+            continue;
+        odd = !odd;
+        if (kind->store != STORE_NONE && (odd || !kind->mixed))
+            b[i].key[BK_STORE] = kind->store;
+    }
+    k->buffers = b;
+    k->key[PK_STAGES] = k->key[PK_PERSISTENT] ? kind->stages : 1;
+    k->key[PK_PREFETCH] = 0;
+    return !plan_infeasible(a, f, k, dev, &cost);
+}
+
+static bool
+is_among(const variant_vec *all, const struct kernel_plan *k)
+{
+    for (uint32_t i = 0; i < all->n; i++) {
+        const struct kernel_plan *o = all->v[i].kernels;
+
+        if (o->scheduler == k->scheduler && o->n_buffers == k->n_buffers &&
+            memcmp(o->key, k->key, sizeof(k->key)) == 0 &&
+            memcmp(o->buffers, k->buffers,
+                   k->n_buffers * sizeof(*k->buffers)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+add_rings(struct arena *a, const struct facts *f, const struct device *dev,
+          const struct variant_plan *v, variant_vec *all)
+{
+    for (size_t i = 0; i < ARRAY_LEN(ring_kinds); i++) {
+        struct kernel_plan *k = NEW(a, struct kernel_plan);
+        struct variant_plan r = *v;
+
+        *k = v->kernels[0];
+        r.kernels = k;
+        if (make_ring(a, f, dev, &ring_kinds[i], k) && !is_among(all, k))
+            VEC_PUSH(a, all, r);
+    }
+}
+
+/* --- plans ---------------------------------------------------------------- */
+
+static struct fusion_plan *
+plan_of(struct arena *a, const struct facts *f, const variant_vec *all)
+{
+    struct fusion_plan *p = NEW(a, struct fusion_plan);
+
+    p->g = f->g;
+    p->variants = all->v;
+    p->n_variants = all->n;
+    return p;
 }
 
 struct fusion_plan *
 exec_plans(struct arena *a, const struct facts *f, const struct device *dev,
            uint32_t per_slot)
 {
-    struct fusion_plan *p = NEW(a, struct fusion_plan);
     variant_vec all = {0};
 
     add_fallback(a, &all);
-    add_candidates(a, f, dev, per_slot, &all);
-    p->g = f->g;
-    p->variants = all.v;
-    p->n_variants = all.n;
-    return p;
+    add_candidates(a, f, dev, per_slot, &all, add_as_it_is);
+    return plan_of(a, f, &all);
+}
+
+struct fusion_plan *
+exec_rings(struct arena *a, const struct facts *f, const struct device *dev,
+           uint32_t per_slot)
+{
+    variant_vec all = {0};
+
+    add_candidates(a, f, dev, per_slot, &all, add_rings);
+    if (all.n == 0)
+        BUG("no plan of '%s' takes a ring", f->g->name);
+    return plan_of(a, f, &all);
 }
 
 /* --- plans with other keys ------------------------------------------------ */

@@ -296,15 +296,15 @@ select_with(const char *text, const char *const *sets, uint32_t n)
 static void
 fields_can_be_set(void **state)
 {
-    static const char *const good[] = {"f.v0.k0.finish=kernel",
-                                       "x.store=reload", "prefetch=0"};
+    static const char *const good[] = {
+        "f.v0.k0.finish=kernel", "x.store=reload", "stages=0", "prefetch=0"};
     static const char *const bad[] = {
         "speed=9",      "threads",           "vector=3x",
         "z.store=none", "threads_per_row=7", "v9.vector=1",
-        "k1.vector=1",  "x.store=slowly",    "stages=4",
+        "k1.vector=1",  "x.store=slowly",    "stages=17",
     };
     const char *text = instance(1, "bf16", "8192", "4096");
-    struct selection *s = select_with(text, good, 3);
+    struct selection *s = select_with(text, good, ARRAY_LEN(good));
 
     (void)state;
     assert_non_null(s);
@@ -317,6 +317,55 @@ fields_can_be_set(void **state)
             fail_msg("'%s' is accepted", bad[i]);
         assert_int_equal(diag_errors(diag), before + 1);
     }
+}
+
+/* A kernel that keeps its row packed, with a ring on some device. */
+static const char *
+ring_refusal(const char *text, const char *device, const char *store,
+             int64_t stages)
+{
+    const struct device *dev = device_find(device);
+    const struct selection *s = select_on(text, dev);
+    struct kernel_plan k = chosen(s, 0)->plan.kernels[0];
+    struct plan_cost cost;
+    int64_t word = STORE_REGISTER_PACKED;
+
+    if (*store)
+        word = !strcmp(store, "ring") ? STORE_RING : STORE_SHARED;
+    for (uint32_t i = 0; i < k.n_buffers; i++)
+        if (k.buffers[i].key[BK_REUSE] == 1)
+            k.buffers[i].key[BK_STORE] = word;
+    k.key[PK_PREFETCH] = 0;
+    k.key[PK_STAGES] = stages;
+    return plan_infeasible(arena, s->facts, &k, dev, &cost);
+}
+
+static void
+rings_are_refused_with_their_limit(void **state)
+{
+    const char *wide = "fusion f(dy: f32[8192, 8192], x: f32[8192, 8192])"
+                       " -> (y: f32[8192, 8192], s: f32[8192])"
+                       "{ y = dy - x * mean(dy * x, axis=1, keepdim=true);"
+                       "  s = sum(dy, axis=0); }";
+    const char *narrow = "fusion f(x: bf16[8192, 8192], r: bf16[8192])"
+                         " -> (y: bf16[8192, 8192], s: f32[8192])"
+                         "{ y = x * mean(x * r[:, None], axis=1, keepdim=true);"
+                         "  s = sum(x, axis=0); }";
+
+    (void)state;
+    assert_null(ring_refusal(wide, "h200", "", 2));
+    assert_null(ring_refusal(wide, "h200", "ring", 3));
+    assert_null(ring_refusal(wide, "a100", "shared", 2));
+    assert_non_null(strstr(ring_refusal(wide, "h200", "", 4),
+                           "bytes of shared memory, 232448 allowed"));
+    assert_string_equal(ring_refusal(wide, "a100", "", 1),
+                        "the device has no bulk copies to fill a ring");
+    assert_string_equal(ring_refusal(wide, "a100", "ring", 1),
+                        "the device has no bulk copies to fill a ring");
+    assert_string_equal(ring_refusal(wide, "h200", "ring", 0),
+                        "stores ring and shared need stages of 1 or more");
+    assert_string_equal(ring_refusal(narrow, "h200", "", 1),
+                        "a ring copies 4 bytes at least, a value of 'r' has 2");
 }
 
 static void
@@ -385,6 +434,7 @@ main(void)
         cmocka_unit_test(rejection_ends_at_fallback),
         cmocka_unit_test(the_cut_follows_predicted_time),
         cmocka_unit_test(fields_can_be_set),
+        cmocka_unit_test(rings_are_refused_with_their_limit),
         cmocka_unit_test(a_set_vector_joins_the_guard),
         cmocka_unit_test(hints_inform_the_model_only),
         cmocka_unit_test(explanations_are_complete_and_stable),
