@@ -57,7 +57,7 @@ def compile_set(args):
     args.dir.mkdir(parents=True, exist_ok=True)
     todo = problems.by_weight(problems.named(args.set))
     todo = [p for p in todo if re.search(args.only, p.key)][:args.count]
-    compiler = plans.Compiler(args.fusec, args.dir, args.device)
+    compiler = plans.Compiler(args.fusec, args.dir, args.device, args.tuned)
     entries, failed, start = [], 0, time.monotonic()
 
     def one(problem):
@@ -337,6 +337,8 @@ def parser():
     p.add_argument("--fusec", required=True, type=Path)
     p.add_argument("--dir", required=True, type=Path)
     p.add_argument("--device", default="h200")
+    p.add_argument("--tuned", type=Path, help="measured plans, for the own "
+                   "choice")
     p.add_argument("--jobs", type=int, default=2)
     p.add_argument("--only", default="", help="keys that this pattern finds")
     p.add_argument("--count", type=int, help="at most so many problems")

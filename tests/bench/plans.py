@@ -4,7 +4,7 @@
 Contenders are what `fusec` chooses (own) and the cheapest candidate of each side
 of the choice that issue 402 of nvFuser is about: between the phases of a row only
 inputs wait (projection), or computed values do (no_projection). Candidates and
-their costs are those of --explain=json; they are forced with --plan. A forced plan
+their costs are those of --candidates; they are forced with --plan. A forced plan
 that uses local memory is passed over for the next. What is compiled is named by
 the text it is made from, so a second run compiles only what has changed.
 """
@@ -17,7 +17,8 @@ import subprocess
 import fusions
 
 CONTENDERS = ("own", "projection", "no_projection")
-MOST_TRIES = 6
+CANDIDATES = 64  # that are asked for
+MOST_TRIES = 6   # of a side
 
 
 class Failed(Exception):
@@ -34,21 +35,16 @@ def side(candidate):
     return kind.replace(" ", "_") or None
 
 
-def plan_text(header, fusion, candidate):
-    """The candidate as --plan reads it."""
-    keys = " ".join(f"{k} {v};" for k, v in candidate["keys"].items())
-    buffers = "".join(
-        f" buffer {b['buffer']} {{ store {b['store']}; reuse {b['reuse']}; }}"
-        for b in candidate["buffers"])
-    return (f"{header}\nfusion {fusion} {{ variant 0 {{ kernel 0 "
-            f"{candidate['scheduler']} {{ {keys}{buffers} }} }} }}\n")
+def squeezed(plan):
+    return " ".join(plan.split())
 
 
 class Compiler:
     """Makes the cubins of problems in a folder."""
 
-    def __init__(self, fusec, folder, device="h200"):
+    def __init__(self, fusec, folder, device="h200", tuned=None):
         self.fusec, self.folder, self.device = fusec.resolve(), folder, device
+        self.tuned = tuned
         self.id = fusec_id(fusec)
 
     def _run(self, args):
@@ -64,9 +60,11 @@ class Compiler:
     def _cubin(self, problem, plan):
         """(name, manifest) of a compilation, PLAN forced unless None."""
         args = self._arguments(problem)
+        measured = self.tuned.read_text(encoding="utf-8") if (
+            self.tuned and not plan) else ""
         text = fusions.program(problem.fusion).read_text(encoding="utf-8")
         mark = hashlib.sha256("\0".join(
-            [self.id, text, *args[1:], plan or ""]).encode()).hexdigest()[:10]
+            [self.id, text, *args[1:], plan or "", measured]).encode()).hexdigest()[:10]
         name = f"{problem.key}-{mark}"
         manifest = self.folder / f"{name}.json"
         if not manifest.exists():
@@ -74,6 +72,8 @@ class Compiler:
                 forced = self.folder / f"{name}.plan"
                 forced.write_text(plan, encoding="utf-8")
                 args.append(f"--plan={forced}")
+            if measured:
+                args.append(f"--tuned={self.tuned}")
             status, _, why = self._run(
                 [*args, "--emit=cubin,json", "--no-embed-program", "-o",
                  str(self.folder / f"{name}.cubin")])
@@ -84,23 +84,22 @@ class Compiler:
         return name, json.loads(manifest.read_text(encoding="utf-8"))
 
     def candidates(self, problem):
-        """(first line of the plan, variants) that fusec considers."""
-        path = self.folder / f"{problem.key}.plan"
+        """What fusec considers and could launch, the cheapest first."""
         status, out, why = self._run([*self._arguments(problem),
-                                      "--explain=json", "--emit=plan", "-o",
-                                      str(path)])
+                                      f"--candidates={CANDIDATES}"])
         if status:
             raise Failed(why.strip()[-300:])
-        header = path.read_text(encoding="utf-8").split("\n")[0]
-        path.unlink()
-        return header, json.loads(out)[0]["variants"]
+        return [json.loads(line) for line in out.splitlines()]
 
-    def _forced(self, problem, header, candidates, notes):
-        """The name of the cheapest of the candidates that compiles, or None."""
-        for c in sorted(candidates, key=lambda c: c["total_ns"])[:MOST_TRIES]:
+    def _forced(self, problem, candidates, own, notes):
+        """The name of the cheapest of the candidates that compiles, or None;
+        OWN is the name of a plan that is there already, and its text."""
+        for c in sorted(candidates,
+                        key=lambda c: c["predicted_ns"])[:MOST_TRIES]:
+            if squeezed(c["plan"]) == own[1]:
+                return own[0]
             try:
-                name, manifest = self._cubin(
-                    problem, plan_text(header, problem.fusion, c))
+                name, manifest = self._cubin(problem, c["plan"])
             except Failed as e:
                 notes.append(f"{c['summary']}: {e}")
                 continue
@@ -111,23 +110,20 @@ class Compiler:
 
     def compile(self, problem):
         """The entry of a problem in the index."""
-        header, variants = self.candidates(problem)
-        first = next(c for c in variants[0]["candidates"] if c["chosen"])
-        own, manifest = self._cubin(problem, None)
-        notes, plans = [], {"own": own}
+        candidates = self.candidates(problem)
+        name, manifest = self._cubin(problem, None)
+        own = name, squeezed(manifest["plan"])
+        notes, plans = [], {"own": name}
         for which in CONTENDERS[1:]:
-            if clean(manifest) and side(first) == which:
-                plans[which] = own
-                continue
-            plans[which] = self._forced(
-                problem, header, [c for c in variants[0]["candidates"]
-                                  if "refused" not in c and
-                                  side(c) == which], notes)
+            some = [c for c in candidates if side(c) == which]
+            plans[which] = self._forced(problem, some, own, notes)
         if not clean(manifest):
             notes.append("own: not the first choice, which used local memory")
+        first = next((c for c in candidates if squeezed(c["plan"]) == own[1]),
+                     {"summary": "another plan", "predicted_ns": 0})
         return {"key": problem.key, "fusec": self.id, "plans": plans,
                 "summary": first["summary"],
-                "predicted_us": first["total_ns"] / 1e3, "notes": notes}
+                "predicted_us": first["predicted_ns"] / 1e3, "notes": notes}
 
 
 def clean(manifest):
