@@ -400,8 +400,8 @@ flush_groups(struct rw *w, struct kbuild *b, node_id n, bool used,
 void
 rw_outer_flush(struct rw *w, struct kbuild *b, uint32_t variant)
 {
-    bool used =
-        rw_columns_are_long(w) || (w->tpr > WARP && w->exchanges_total > 0);
+    bool used = rw_columns_are_long(w) || w->ring.stages > 0 ||
+                (w->tpr > WARP && w->exchanges_total > 0);
 
     for (node_id n = 0; n < w->g->n_nodes; n++) {
         if (!w->f->node[n].live || !rw_is_outer(w, n))
