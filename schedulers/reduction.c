@@ -2,11 +2,12 @@
 /* reduction: rows or columns are summed, and what was summed is not used again.
  *
  * Row reductions read each row once, whole when it fits a group of threads,
- * else in chunks. Column sums cut the columns into tiles and the rows into
- * blocks: a thread keeps the sums of its columns in registers, its block folds
- * the row groups, and a second kernel folds the blocks' partial rows in fixed
- * order. Several rows a step keep enough loads in flight. Where there are few
- * rows a thread takes all of them, and there is nothing to fold. */
+ * else in chunks, and few long rows are shared by blocks. Column sums cut the
+ * columns into tiles and the rows into blocks: a thread keeps the sums of its
+ * columns in registers, its block folds the row groups, and a second kernel
+ * folds the blocks' partial rows in fixed order. Several rows a step keep
+ * enough loads in flight. Where there are few rows a thread takes all of them,
+ * and there is nothing to fold. */
 #include "support/base.h"
 
 #include "schedulers/rowwise.h"
@@ -105,6 +106,7 @@ propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
 {
     if (p->f->kind == GK_INNER) {
         row_propose_inner(p, s, out);
+        row_propose_split(p, s, out);
         return;
     }
     if (p->m_static && p->m <= FEW_ROWS) {

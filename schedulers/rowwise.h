@@ -61,6 +61,13 @@ int row_usable_sms(const struct problem *p, const struct kernel_plan *k);
 double row_cluster_ns(const struct kernel_plan *k);
 int64_t row_cluster_smem(const struct problem *p, const struct kernel_plan *k);
 
+/* --- rowwise_split.c --- */
+/* Blocks share a row; what such a plan breaks, or NULL; candidates. */
+bool row_is_split(const struct kernel_plan *k);
+const char *row_bad_split(const struct problem *p, const struct kernel_plan *k);
+void row_propose_split(const struct problem *p, const struct slot_shape *s,
+                       candidate_vec *out);
+
 /* How a candidate treats what crosses phases. */
 enum row_keep {
     KEEP_LEAVES,   /* projection: the inputs, packed; the rest is recomputed */

@@ -32,6 +32,7 @@ static const double INVARIANT_L1_SHARE = 0.5;
 
 struct shape { /* of a kernel, out of its keys */
     int threads, tpr, groups, vec, vpt, steps, ept, cluster;
+    int sharing; /* blocks that read chunks of one row */
     bool looped, persistent, prefetch, tiles;
     int64_t span;  /* columns one pass of a group covers */
     int64_t reach; /* and of all blocks that share the row */
@@ -51,7 +52,8 @@ shape_of(const struct facts *f, const struct kernel_plan *k)
         .looped = key[PK_LOOPED] != 0,
         .persistent = key[PK_PERSISTENT] != 0,
         .prefetch = key[PK_PREFETCH] != 0,
-        .tiles = key[PK_COLUMN_TILES] != 0,
+        .tiles = key[PK_COLUMN_TILES] != 0 && !row_is_split(k),
+        .sharing = row_is_split(k) ? (int)key[PK_GRID_ROWS] : 1,
         .cluster = row_cluster(k),
     };
 
@@ -99,8 +101,6 @@ bad_shape(const struct problem *p, const struct kernel_plan *k,
         return "a looped row cannot carry column sums";
     if (s->tiles && f->levels > 0)
         return "column tiles cannot share a row's reduction";
-    if (s->looped && s->tiles)
-        return "looped and column_tiles exclude each other";
     if (outer && (!s->persistent || k->key[PK_GRID_ROWS] < 1))
         return "column sums need a persistent grid with grid_rows";
     if (s->prefetch && (!s->persistent || s->steps > 1))
@@ -442,6 +442,13 @@ count_slot(const struct shape *s, double bytes, bool packed, bool first,
         t->issue += bytes / RING_PIECE * 3;
 }
 
+/* No other row reads it: there is none, or each has its own. */
+static bool
+is_read_once(const struct facts *f, node_id n)
+{
+    return !f->rows || node_has_rows(f, n);
+}
+
 /* One leaf in one phase: where it comes from. */
 static void
 count_leaf(const struct row_use *u, const struct shape *s, node_id n, int phase,
@@ -464,10 +471,10 @@ count_leaf(const struct row_use *u, const struct shape *s, node_id n, int phase,
         (first != phase || (row_keeps_over_rows(u->k, n) && s->persistent)))
         return;
     t->issue += (double)columns / s->vec * 4;
-    if (node_has_rows(f, n) && first == phase) {
+    if (is_read_once(f, n) && first == phase) {
         t->dram += bytes;
         t->loads += phase == 0 ? bytes : 0;
-    } else if (node_has_rows(f, n)) {
+    } else if (is_read_once(f, n)) {
         t->l2 += bytes;
     } else {
         t->l2 += bytes * (1 - INVARIANT_L1_SHARE);
@@ -488,7 +495,7 @@ phase_reads_again(const struct row_use *u, const struct shape *s, int phase)
             (st != STORE_RELOAD && st != STORE_NONE))
             continue;
         row_span(u, n, &first, &last);
-        if (!node_has_rows(f, n) || first != phase || phase > 0)
+        if (!is_read_once(f, n) || first != phase || phase > 0)
             return true;
     }
     return false;
@@ -627,7 +634,7 @@ set_steps(const struct problem *p, const struct kernel_plan *k,
             w->rounds *= w->blocks / slots;
         return;
     }
-    w->blocks = rows * tiles_of(s, n) * s->cluster;
+    w->blocks = rows * tiles_of(s, n) * s->cluster * s->sharing;
     w->rounds = MAX(w->blocks / slots, 1.0);
     c->quantisation = 1 + (w->blocks > slots ? 0.25 * slots / w->blocks : 0);
 }
@@ -642,7 +649,7 @@ set_inflight(const struct problem *p, const struct shape *s,
     double share = columns > s->span ? (double)s->span / (double)columns : 1;
 
     c->inflight_bytes = resident * s->groups * s->steps * t->loads * share *
-                        (s->persistent ? 1 : ONE_SHOT_DUTY);
+                        (s->persistent || s->sharing > 1 ? 1 : ONE_SHOT_DUTY);
     if (s->ring.stages)
         c->inflight_bytes *= s->ring.stages;
 }
@@ -713,6 +720,8 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
         why = bad_shape(p, k, &s, n);
     if (!why)
         why = row_bad_cluster(p, k);
+    if (!why)
+        why = row_bad_split(p, k);
     if (!why)
         why = bad_buffers(p, k);
     if (!why)

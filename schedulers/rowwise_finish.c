@@ -19,6 +19,7 @@
 enum {
     KERNEL_START_NS = 500, /* more than with an early start */
     ARRIVAL_NS = 4,        /* of one block, where those on one word queue */
+    PART_BYTES = 8,        /* of a row that blocks share */
     /* Until the others' partial rows are measured against a second kernel,
      * blocks fold inside only where rows are few. */
     FEW_ROWS = 1024,
@@ -61,8 +62,13 @@ row_finish_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
 {
     double rows = (double)k->key[PK_GRID_ROWS], tiles = tiles_of(k, n);
     double blocks = rows * tiles * row_cluster(k);
-    double bytes = column_bytes(p->f) * rows * (double)n;
-    double writing = bytes / p->dev->l2_bytes_per_ns;
+    double bytes = column_bytes(p->f) * rows * (double)n, writing;
+
+    if (row_is_split(k)) {
+        tiles = (double)MAX(p->m, 1);
+        bytes = PART_BYTES * rows * tiles;
+    }
+    writing = bytes / p->dev->l2_bytes_per_ns;
 
     switch ((enum finish)k->key[PK_FINISH]) {
     case FINISH_NONE:
@@ -109,7 +115,7 @@ row_finish_refuse(const struct problem *p, const struct kernel_plan *k,
         (k->key[PK_GRID_ROWS] != 1 ||
          k->key[PK_THREADS] != k->key[PK_THREADS_PER_ROW]))
         return "finish none needs grid_rows 1 and one row group";
-    if (!outer && finish != FINISH_NONE)
+    if (!outer && finish != FINISH_NONE && !row_is_split(k))
         return "there are no column sums to finish";
     if (finish == FINISH_PDL_KERNEL && !p->dev->has_pdl)
         return "the device has no programmatic dependent launch";

@@ -48,7 +48,8 @@ read_plan(struct rw *w, const struct kernel_plan *kp)
     w->cluster = (int)MAX(k[PK_CLUSTER], 1);
     w->looped = k[PK_LOOPED] != 0;
     w->persistent = k[PK_PERSISTENT] != 0;
-    w->tiles = k[PK_COLUMN_TILES] != 0;
+    w->tiles = k[PK_COLUMN_TILES] != 0 && !w->looped;
+    w->split = k[PK_COLUMN_TILES] != 0 && w->looped;
     w->prefetch = k[PK_PREFETCH] != 0 && w->persistent && w->steps == 1;
     w->n = w->f->column == NO_AXIS ? sym_int(w->ctx->syms, 1)
                                    : w->f->axes[w->f->column].extent;
@@ -172,14 +173,15 @@ rows_per_block_step(const struct rw *w)
     return (int64_t)w->groups * w->steps;
 }
 
-/* Tiles of columns are along the grid's first extent, which has no limit that
- * matters; the rows of such a grid are at most 65535. */
+/* Tiles of columns, or blocks that share a row, are along the grid's first
+ * extent, which has no limit that matters; the rows of such a grid are at most
+ * 65535. */
 const struct kexpr *
 rw_block_row(const struct rw *w)
 {
-    const char *name = w->cluster > 1 ? "fu_cluster_x"
-                       : w->tiles     ? "fu_bid_y"
-                                      : "fu_bid_x";
+    const char *name = w->cluster > 1         ? "fu_cluster_x"
+                       : w->tiles || w->split ? "fu_bid_y"
+                                              : "fu_bid_x";
 
     return lower_wide(w->ctx, call0(w, name));
 }
@@ -220,7 +222,7 @@ is_folded(const struct rw *w)
 {
     int64_t most;
 
-    return !w->persistent && !w->tiles &&
+    return !w->persistent && !w->tiles && !w->split &&
            !(sym_upper_bound(w->ctx->syms, row_steps(w), &most) &&
              most <= grid_most(w));
 }
@@ -352,6 +354,8 @@ declare_kept(struct rw *w, struct kbuild *b)
 static void
 emit_phases(struct rw *w, struct kbuild *b)
 {
+    struct kbuild in;
+
     declare_kept(w, b);
     for (int p = 0; p <= w->f->levels; p++) {
         rw_phase_rows(w, b, p);
@@ -359,6 +363,8 @@ emit_phases(struct rw *w, struct kbuild *b)
         rw_phase_columns(w, b, p);
         rw_exchange(w, b, p);
         rw_ring_refill(w, b, p);
+        if (w->split && p == 0)
+            in = rw_split_meet(w, b), b = &in;
     }
 }
 
@@ -589,7 +595,9 @@ set_grid(struct rw *w)
     tiles = sym_ceil_div(c, w->n, sym_int(c, tile));
     if (has_row_results(w))
         tiles = sym_max(c, tiles, sym_int(c, 1));
-    if (w->tiles)
+    if (w->split)
+        tiles = sym_int(c, w->kp->key[PK_GRID_ROWS]);
+    if (w->tiles || w->split)
         lower_set_grid(w->ctx, &w->lk, tiles, rows);
     else if (is_folded(w))
         lower_set_grid(w->ctx, &w->lk,
@@ -630,7 +638,11 @@ void
 lower_rowwise(struct lower *ctx, const struct kernel_plan *kp, uint32_t variant,
               struct lowered_variant *out)
 {
-    struct rw w = {.ctx = ctx, .a = ctx->arena, .f = ctx->facts, .g = ctx->g};
+    struct rw w = {.ctx = ctx,
+                   .a = ctx->arena,
+                   .f = ctx->facts,
+                   .g = ctx->g,
+                   .variant = variant};
     struct kbuild b;
 
     w.node = NEW_ARRAY(w.a, struct rw_node, w.g->n_nodes);

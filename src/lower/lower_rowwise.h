@@ -12,6 +12,7 @@
  *                 add to inner reductions, to column sums; store results
  *             combine inner reductions over the group
  *     fold the column sums of the groups, write one partial row a block
+ *     (few long rows: several blocks share one, the last adds their parts)
  *     (second kernel, all blocks behind a barrier, or the last block) fold the
  *     partial rows, compute what follows, store */
 #ifndef FUSEC_LOWER_LOWER_ROWWISE_H
@@ -59,6 +60,9 @@ struct rw {
     struct lowered_kernel lk;
     int threads, tpr, groups, vec, vpt, steps, cluster;
     bool looped, persistent, prefetch, tiles, exact, wide_columns;
+    bool split;     /* blocks share a looped row */
+    bool split_met; /* and their parts of it are together here */
+    uint32_t variant;
     bool joined;                /* the cluster's other blocks have begun */
     const struct sym *n, *m;    /* columns, rows */
     const struct sym *partials; /* blocks along the rows of a persistent grid */
@@ -204,6 +208,8 @@ bool rw_is_float_sum(const struct rw *w, node_id n);
 /* A sum that loses nothing to rounding: a variable, a term, its value. */
 const struct kexpr *rw_sum_open(struct rw *w, struct kbuild *b, node_id n,
                                 int count); /* > 1: an array of them */
+void rw_sum_clear(struct rw *w, struct kbuild *b, node_id n,
+                  const struct kexpr *sum);
 void rw_sum_add(struct rw *w, struct kbuild *b, const struct kexpr *sum,
                 const struct kexpr *x);
 const struct kexpr *rw_sum_value(const struct rw *w, const struct kexpr *sum);
@@ -223,6 +229,13 @@ struct kbuild rw_columns_chunk(struct rw *w, struct kbuild *b,
                                struct kbuild *ret_rows);
 void rw_columns_carry(struct rw *w, struct kbuild *b);
 void rw_columns_close(struct rw *w, struct kbuild *b);
+
+/* --- rowwise_split.c --- */
+/* The loop over the chunks of a row that this block reads. */
+struct kbuild rw_chunk_loop(struct rw *w, struct kbuild *b);
+/* The parts of the row that the blocks have reduced become one, in the block
+ * that comes last: returns where that block goes on. */
+struct kbuild rw_split_meet(struct rw *w, struct kbuild *b);
 
 /* --- rowwise_finish.c --- */
 /* In the row kernel itself. */

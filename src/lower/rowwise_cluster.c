@@ -86,6 +86,9 @@ rw_is_first_block(const struct rw *w)
 {
     if (w->cluster > 1)
         return ke_bin(w->a, "==", ke_var(w->a, "rank"), ke_int(w->a, 0));
+    if (w->split && !w->split_met)
+        return ke_bin(w->a, "==", ke_call(w->a, "fu_bid_x", NULL, 0),
+                      ke_int(w->a, 0));
     return w->tiles ? ke_bin(w->a, "==", w->first, ke_int(w->a, 0)) : NULL;
 }
 

@@ -553,8 +553,7 @@ rw_phase_columns(struct rw *w, struct kbuild *b, int phase)
     if (w->looped) {
         rw_chunks_open(w, b, phase);
         chunk = ke_var(w->a, "c0");
-        outer = kb_for(b, "fu_i64", "c0", rw_column(w, ke_int(w->a, 0)), w->end,
-                       ke_int(w->a, (int64_t)w->tpr * w->vec * w->vpt));
+        outer = rw_chunk_loop(w, b);
         rw_chunk_begin(w, &outer, phase);
     }
     w->phase = phase;

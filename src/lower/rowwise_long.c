@@ -50,6 +50,12 @@ rw_sum_open(struct rw *w, struct kbuild *b, node_id n, int count)
 }
 
 void
+rw_sum_clear(struct rw *w, struct kbuild *b, node_id n, const struct kexpr *sum)
+{
+    kb_assign(b, sum, none(w, n));
+}
+
+void
 rw_sum_add(struct rw *w, struct kbuild *b, const struct kexpr *sum,
            const struct kexpr *x)
 {

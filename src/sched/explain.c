@@ -46,6 +46,8 @@ print_geometry(struct buf *b, const struct kernel_plan *k)
         buf_printf(b, ", persistent grid of %" PRId64, key[PK_GRID_ROWS]);
     if (key[PK_LOOPED])
         buf_puts(b, ", looped");
+    if (key[PK_LOOPED] && key[PK_COLUMN_TILES])
+        buf_printf(b, ", %" PRId64 " blocks a row", key[PK_GRID_ROWS]);
     buf_putc(b, '\n');
 }
 

@@ -226,6 +226,21 @@ rough_bytes(struct problem *p, struct hints *h)
                                      g->results[i].dtype, h);
 }
 
+/* Without rows, the column may be several axes in one. */
+static int64_t
+guess_columns(const struct problem *p, struct hints *h)
+{
+    const int64_t whole = (int64_t)DEFAULT_EXTENT * DEFAULT_EXTENT;
+    double by_name;
+
+    if (p->f->rows)
+        return DEFAULT_EXTENT;
+    if (p->f->kind == GK_POINTWISE)
+        return whole;
+    by_name = sym_estimate(p->n_sym, guess_symbol, h);
+    return (int64_t)MIN(MAX(by_name, (double)DEFAULT_EXTENT), (double)whole);
+}
+
 void
 problem_init(struct arena *a, const struct facts *f, const struct device *dev,
              const struct hint *hints, uint32_t n_hints, struct problem *ret)
@@ -244,10 +259,7 @@ problem_init(struct arena *a, const struct facts *f, const struct device *dev,
         if (!sym_upper_bound(f->g->syms, p.n_sym, &p.n_max))
             p.n_max = INT64_MAX;
         if (!p.n_static)
-            p.n = guess_extent(&p, p.n_sym, &h,
-                               f->rows || f->kind != GK_POINTWISE
-                                   ? DEFAULT_EXTENT
-                                   : DEFAULT_EXTENT * DEFAULT_EXTENT);
+            p.n = guess_extent(&p, p.n_sym, &h, guess_columns(&p, &h));
         if (!p.m_static)
             p.m = guess_extent(&p, p.m_sym, &h, DEFAULT_EXTENT);
         p.max_vector = widest_vector(f);
