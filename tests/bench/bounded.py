@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values with a bound on their error, and the rule by which a result is right.
 
-A value is computed in double; its bound says how far f32 arithmetic in any order
-may be from it: 0 for inputs, and an operation adds what the bounds of its
-arguments can move it by and its own rounding. It is the rule of `fusec-run
+A value is computed in double; its bound says how far f32 arithmetic in any
+order may be from it: 0 for inputs, and an operation adds what the bounds of
+its arguments can move it by and its own rounding. It is the rule of `fusec-run
 --check`, written for whole arrays, of NumPy or of PyTorch (`xp`). A result is
-right when it is as far from the value as the bound and one ulp of its type allow,
-and not NaN.
+right when it is as far from the value as the bound and one ulp of its type
+allow, and not NaN.
 """
 
 UNIT = 2.0 ** -24
@@ -91,7 +91,8 @@ class Bounded:
         v = self.xp.round(self.v / step) * step
         # Where another value could round, the neighbour is as right.
         e = self.e if isinstance(self.e, float) else self.e * 1.0
-        return Bounded(self.xp, v, e + step * self._near(self.v / step, e / step))
+        near = self._near(self.v / step, e / step)
+        return Bounded(self.xp, v, e + step * near)
 
     def _near(self, steps, e):
         """1.0 where a boundary of rounding lies within e of the value."""

@@ -2,8 +2,8 @@
 """The fusions of the benchmark: their inputs, their formulas, their goals.
 
 Nothing here needs PyTorch: arrays are those of a machine (machine.py), and a
-formula is written once, over bounded.Bounded. Names are those of the programs in
-examples/ and tests/bench/programs.
+formula is written once, over bounded.Bounded. Names are those of the programs
+in examples/ and tests/bench/programs.
 """
 
 from pathlib import Path

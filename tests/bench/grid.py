@@ -9,10 +9,11 @@
     grid.py peers   RESULTS.jsonl... --store docs/performance/peers-h200.json
     grid.py report  RESULTS.jsonl... --store docs/performance/peers-h200.json
 
-`compile` needs no GPU and `run` no compiler but Python with PyTorch. Both can be
-stopped and started again: `compile` makes only what isn't there, `run` passes over
-what the files of --resume and --out hold. `run` works in a child process; when
-the child dies or hangs, its problem is noted as failed and another child goes on.
+`compile` needs no GPU and `run` no compiler but Python with PyTorch. Both can
+be stopped and started again: `compile` makes only what isn't there, `run`
+passes over what the files of --resume and --out hold. `run` works in a child
+process; when the child dies or hangs, its problem is noted as failed and
+another child goes on.
 """
 
 import argparse
@@ -38,7 +39,7 @@ BATCH = 72         # problems for which torch.compile is warmed up at once
 SET_HELP = ("one of " + ", ".join(problems.SETS) +
             ", or problems: FUSION-DTYPE-MxN,...")
 RATE = 4.2e12      # bytes a second of a copy on an H200
-LAUNCHES = 20 * 13 # of a contender: launches of a graph, replays
+LAUNCHES = 20 * 13  # of a contender: launches of a graph, replays
 START = 60         # seconds more that a process has to begin
 WARM_BYTES = 3e9   # larger ones are left to the child
 

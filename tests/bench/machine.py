@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a benchmark runs: PyTorch on a GPU, or NumPy, for tests without one.
 
-A machine makes tensors, loads compiled fusions, captures launches as graphs and
-times graphs. `Gpu` does so; `Dry` computes a fusion by its formula and times the
-functions themselves: its times mean nothing, but all else is as on a GPU.
+A machine makes tensors, loads compiled fusions, captures launches as graphs
+and times graphs. `Gpu` does so; `Dry` computes a fusion by its formula and
+times the functions themselves: its times mean nothing, but all else is as on a
+GPU.
 """
 
 import datetime

@@ -2,9 +2,10 @@
 """One problem: every contender checked, then timed.
 
 Contenders are captured as graphs of at least 20 launches over rotated sets of
-buffers. Where 64 sets are less than 300 MB, so much is read before each replay;
-either way the L2 cache holds nothing of the next launch. Contenders take turns;
-the figure is the median of a launch. No time is kept of a result that is wrong.
+buffers. Where 64 sets are less than 300 MB, so much is read before each
+replay; either way the L2 cache holds nothing of the next launch. Contenders
+take turns; the figure is the median of a launch. No time is kept of a result
+that is wrong.
 """
 
 import bounded

@@ -3,8 +3,8 @@
 
 Each entry of PEERS gives two functions of the same arguments and results: what
 eager PyTorch runs (its own fused operators where it has them), and the closed
-form in f32 arithmetic that torch.compile compiles. Results come in the order of
-the program's, gradients of weights in the type of the weights.
+form in f32 arithmetic that torch.compile compiles. Results come in the order
+of the program's, gradients of weights in the type of the weights.
 """
 
 import torch

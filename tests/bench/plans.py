@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compile step: the plans of each problem, and one cubin for each plan.
 
-Contenders are what `fusec` chooses (own) and the cheapest candidate of each side
-of the choice that issue 402 of nvFuser is about: between the phases of a row only
-inputs wait (projection), or computed values do (no_projection). Candidates and
-their costs are those of --candidates; they are forced with --plan. A forced plan
-that uses local memory is passed over for the next. What is compiled is named by
-the text it is made from, so a second run compiles only what has changed.
+Contenders are what `fusec` chooses (own) and the cheapest candidate of each
+side of the choice that issue 402 of nvFuser is about: between the phases of a
+row only inputs wait (projection), or computed values do (no_projection).
+Candidates and their costs are those of --candidates; they are forced with
+--plan. A forced plan that uses local memory is passed over for the next. What
+is compiled is named by the text it is made from, so a second run compiles only
+what has changed.
 """
 
 import hashlib
@@ -63,9 +64,9 @@ class Compiler:
         measured = self.tuned.read_text(encoding="utf-8") if (
             self.tuned and not plan) else ""
         text = fusions.program(problem.fusion).read_text(encoding="utf-8")
-        mark = hashlib.sha256("\0".join(
-            [self.id, text, *args[1:], plan or "", measured]).encode()).hexdigest()[:10]
-        name = f"{problem.key}-{mark}"
+        made_from = [self.id, text, *args[1:], plan or "", measured]
+        mark = hashlib.sha256("\0".join(made_from).encode()).hexdigest()
+        name = f"{problem.key}-{mark[:10]}"
         manifest = self.folder / f"{name}.json"
         if not manifest.exists():
             if plan:

@@ -98,12 +98,13 @@ def sample():
     bwd += [("rmsnorm_bwd_add", "bf16", 8192, 8192)]
     fwd = [(f, t, 8192, 8192) for f in fusions.FORWARD for t in DTYPES]
     fwd += [(f, "bf16", 16384, 1024) for f in ("layernorm_fwd", "softmax_fwd")]
-    few = [("layernorm_bwd", "bf16", 512, 4096), ("softmax_fwd", "f32", 16, 8192)]
+    few = [("layernorm_bwd", "bf16", 512, 4096),
+           ("softmax_fwd", "f32", 16, 8192)]
     return [Problem(*p) for p in bwd + fwd + few]
 
 
-SETS = {"core": core, "full": full, "forward": forward, "small": small, "tails": tails,
-        "classes": classes, "sample": sample}
+SETS = {"core": core, "full": full, "forward": forward, "small": small,
+        "tails": tails, "classes": classes, "sample": sample}
 
 
 def named(text):

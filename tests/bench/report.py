@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of a run, in Markdown, and whether the goals are met.
 
-SOL is the copy's time over ours. A peer that was not measured in the run stands
-with a ~: its part of the copy's speed in the table of peers, at the copy's time
-of this run.
+SOL is the copy's time over ours. A peer that was not measured in the run
+stands with a ~: its part of the copy's speed in the table of peers, at the
+copy's time of this run.
 """
 
 import math
@@ -94,7 +94,8 @@ def peer_cell(r, peer):
 
 def problem_table(rows):
     out = ["| rows | N | MB | copy us | own us | TB/s | SOL | projection us |"
-           " no projection us | own behind better | over eager | over compile |",
+           " no projection us | own behind better | over eager |"
+           " over compile |",
            "|" + " --: |" * 12]
     for r in rows:
         p = r.problem
@@ -165,8 +166,8 @@ def goals_each(rows):
     """What holds for every problem, not only in the mean."""
     behind = [r for r in rows if r.behind is not None]
     late = [r for r in behind if r.behind > BEHIND]
-    out = [f"Own choice more than 3 % behind the better forced one: {len(late)} "
-           f"of {len(behind)}."]
+    out = ["Own choice more than 3 % behind the better forced one: "
+           f"{len(late)} of {len(behind)}."]
     out += [f"- {r.key} {100 * (r.behind - 1):+.1f} %" for r in late]
     tiny = [r for r in rows if r.bytes < 128e6 and r.best is not None]
     slow = [r for r in tiny if r.best < 1]
@@ -181,8 +182,8 @@ def goals_each(rows):
     fwd = [r for r in rows if r.kind == "forward" and r.bytes >= 128e6 and
            "compile" in r.peers]
     slow = [r for r in fwd if r.peers["compile"] < LEAST_FORWARD]
-    out.append(f"Forward, 128 MB and more, below 0.98 of torch.compile's speed: "
-               f"{len(slow)} of {len(fwd)}.")
+    out.append("Forward, 128 MB and more, below 0.98 of torch.compile's "
+               f"speed: {len(slow)} of {len(fwd)}.")
     out += [f"- {r.key} {r.peers['compile']:.3f}" for r in slow]
     large = [r for r in rows if r.kind == "norm_bwd" and r.bytes >= 128e6]
     over = mean(r.peers.get("compile") for r in large)
@@ -211,7 +212,8 @@ def tables(rows, store):
     good.sort(key=lambda r: (list(fusions.FUSIONS).index(r.problem.fusion),
                              r.problem.dtype != "f32", r.problem.m,
                              r.problem.n))
-    blocks = [header(rows.values()), ["## Geometric means"], mean_table(good), ["## Each problem"],
+    blocks = [header(rows.values()), ["## Geometric means"],
+              mean_table(good), ["## Each problem"],
               goals_each(good),
               worst([r for r in good if r.bytes >= 128e6],
                     "Least SOL at 128 MB and more", lambda r: r.sol),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of results: JSON lines, one a problem; and the table of peers' times.
 
-The table keeps for each problem the times of the peers with the copy of the same
-run, the version of PyTorch and the date. Later runs compare with it by the part of
-the copy's speed, so that the clock of the day falls out.
+The table keeps for each problem the times of the peers with the copy of the
+same run, the version of PyTorch and the date. Later runs compare with it by
+the part of the copy's speed, so that the clock of the day falls out.
 """
 
 import hashlib
