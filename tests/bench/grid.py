@@ -111,7 +111,9 @@ def wanted_peers(key, args, store):
 
 def left(args):
     """Keys that are still to be measured."""
-    done = results.read_lines([*args.resume, args.out])
+    done = {k for k, r in results.read_lines(args.resume).items()
+            if "failed" not in r}  # what failed before is tried again
+    done |= set(results.read_lines([args.out]))
     return [k for k, e in read_index(args.dir).items()
             if k not in done and "failed" not in e and
             re.search(args.only, k)]
@@ -146,6 +148,9 @@ def child(args):
                 return 3  # nothing works in this context any more
             continue
         results.append(args.out, row)
+        if "failed" in row:
+            print(f"FAILED {key}: {row['failed']}", flush=True)
+            continue
         print(f"{report.line(row)}  [{time.monotonic() - start:.1f} s]",
               flush=True)
     return 0

@@ -201,14 +201,14 @@ def header(rows):
     def every(key):
         return ", ".join(sorted({r[key] for r in rows if key in r}))
     return [f"{every('gpu')}, PyTorch {every('torch')}, {every('date')}. "
-            f"{sum('us' in r for r in rows)} problems. Peers marked ~ are from "
+            f"{sum('failed' not in r for r in rows)} problems. Peers marked ~ are from "
             "the table of peers."]
 
 
 def tables(rows, store):
     """The whole report of {key: row}."""
-    good = [Row(r, store) for r in rows.values() if "us" in r]
-    bad = [r for r in rows.values() if "us" not in r]
+    good = [Row(r, store) for r in rows.values() if "failed" not in r]
+    bad = [r for r in rows.values() if "failed" in r]
     good.sort(key=lambda r: (list(fusions.FUSIONS).index(r.problem.fusion),
                              r.problem.dtype != "f32", r.problem.m,
                              r.problem.n))

@@ -51,7 +51,7 @@ def write_store(path, rows):
 def peer_row(row):
     """What the table keeps of a result, or None."""
     peers = {k: row["us"][k] for k in ("eager", "compile")
-             if k in row.get("us", {})}
+             if k in row.get("us", {})}  # also where ours failed
     if not peers:
         return None
     return {**peers, "copy": row["us"]["copy"], "torch": row["torch"],

@@ -230,9 +230,12 @@ class Runs(unittest.TestCase):
             "variants": [{"launches": [{}]}]}]}
         (self.dir / "p.json").write_text(json.dumps(manifest))
         bench = measure.Bench(Broken(), self.dir, (0, 1))
-        with self.assertRaises(measure.Wrong):
-            bench.run(problems.parse("row_sum-f32-4x8"),
-                      {"plans": {"own": "p"}, "fusec": ""})
+        row = bench.run(problems.parse("row_sum-f32-4x8"),
+                        {"plans": {"own": "p"}, "fusec": ""}, ("eager",))
+        self.assertIn("of what is allowed", row["failed"])
+        self.assertEqual(set(row["us"]), {"copy", "eager"})
+        self.assertIn("eager", results.peer_row(row))
+        self.assertIn("Failed: 1.", report.tables({row["key"]: row}, {}))
 
 
 def result(key, own, copy, **more):
