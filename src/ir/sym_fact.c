@@ -9,6 +9,8 @@
 #include "ir/sym_impl.h"
 #include "support/arena.h"
 
+enum { MOST_ASKING = 2 };
+
 int64_t
 sym_gcd(int64_t a, int64_t b)
 {
@@ -156,15 +158,10 @@ terms_are_multiples(struct sym_ctx *c, const struct sym *s, int64_t k)
     return true;
 }
 
-bool
-sym_is_multiple(struct sym_ctx *c, const struct sym *s, int64_t k)
+/* s = e + multiples of k, e one of the facts. */
+static bool
+follows_from_fact(struct sym_ctx *c, const struct sym *s, int64_t k)
 {
-    if (s == NULL || k == 0 || k == INT64_MIN)
-        return false;
-    k = k < 0 ? -k : k;
-    if (terms_are_multiples(c, s, k))
-        return true;
-    /* s = e + multiples, e one of the facts. */
     for (uint32_t i = 0; i < c->n_multiple; i++) {
         const struct fact_multiple *f = &c->multiple[i];
 
@@ -175,6 +172,25 @@ sym_is_multiple(struct sym_ctx *c, const struct sym *s, int64_t k)
             return true;
     }
     return false;
+}
+
+bool
+sym_is_multiple(struct sym_ctx *c, const struct sym *s, int64_t k)
+{
+    bool known;
+
+    if (s == NULL || k == 0 || k == INT64_MIN)
+        return false;
+    k = k < 0 ? -k : k;
+    if (terms_are_multiples(c, s, k))
+        return true;
+    /* A difference may hold quotients that ask the same again. */
+    if (c->asking >= MOST_ASKING)
+        return false;
+    c->asking++;
+    known = follows_from_fact(c, s, k);
+    c->asking--;
+    return known;
 }
 
 static bool

@@ -68,6 +68,7 @@ struct sym_ctx {
     uint32_t n_multiple, cap_multiple;
     struct fact_range *range;
     uint32_t n_range, cap_range;
+    int asking; /* questions about multiples that facts are being tried for */
 };
 
 /* A closed interval; INT64_MIN and INT64_MAX mean unbounded. */
