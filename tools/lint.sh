@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# lint.sh [--fix] [--tidy BUILD]: what clang's tools and shellcheck have to say
+# lint.sh [--fix] [--tidy BUILD] [--deep]: what clang's tools and shellcheck have to say
 # about the files that git knows.
 #
 #   --fix         format in place instead of complaining
 #   --tidy BUILD  also clang-tidy, with the compile commands of BUILD (clang's)
+#   --deep        with three times as many steps of the analyzer in a function
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# Steps of the analyzer through one function and what it calls. At its own 225000
+# it takes three times as long; the 16 faults that it once found in this project's
+# files it finds with both.
+steps=75000
 fix=false
 build=
 while [ $# != 0 ]; do
@@ -18,8 +23,9 @@ while [ $# != 0 ]; do
         build=${2:?--tidy needs a build folder}
         shift
         ;;
+    --deep) steps=225000 ;;
     *)
-        echo "usage: lint.sh [--fix] [--tidy BUILD]" >&2
+        echo "usage: lint.sh [--fix] [--tidy BUILD] [--deep]" >&2
         exit 2
         ;;
     esac
@@ -71,7 +77,9 @@ PY
     )
     [ ${#known[@]} != 0 ] &&
         printf '%s\0' "${known[@]}" |
-        xargs -0 -P 2 -n 1 clang-tidy -p "$build" --quiet 2>/dev/null
+        xargs -0 -P 2 -n 1 clang-tidy -p "$build" --quiet \
+            --extra-arg=-Xclang --extra-arg=-analyzer-config \
+            --extra-arg=-Xclang --extra-arg=max-nodes="$steps" 2>/dev/null
 }
 
 if [ ${#ours[@]} != 0 ]; then
