@@ -154,11 +154,12 @@ word(const struct test_case *t, const char *name, const char *otherwise)
     return otherwise;
 }
 
-/* `device=a100,sms=6` on the line, or the device that all is measured on. */
+/* `device=a100,sms=6` on the line, or the device that all is measured on with
+ * so few multiprocessors that a persistent block takes several rows. */
 static const struct device *
 device_of(struct test_case *t)
 {
-    const char *text = word(t, "device", "h200"), *why = NULL;
+    const char *text = word(t, "device", "h200,sms=5"), *why = NULL;
     const char *comma = strchr(text, ',');
     const struct device *dev;
 
@@ -209,6 +210,7 @@ run_line(struct test_case *t)
                         .resolved = m->graphs[i],
                         .low = all[i],
                         .emu = emu,
+                        .sms = (unsigned)device_of(t)->sms,
                         .settings = t->settings,
                         .n_settings = t->n_settings};
 

@@ -4,7 +4,8 @@
  * A case is a .fusion file with lines `# EXEC: M=3 N=17 -DK=8 x=normal(2,1)`:
  * values of its dimensions and scalars, bindings, what tensors are filled with,
  * (x.shift=1) how many elements behind an aligned address they start, and
- * (device=h200,sms=6) the device that is planned for. For each line the file is
+ * (device=a100,sms=2) the device that is planned for and emulated, an h200 of
+ * 5 multiprocessors if none is named. For each line the file is
  * compiled with the plans that the schedulers offer, the best 6 (plans=1: 1)
  * for each range of sizes, and with `fallback`; every variant whose guard holds
  * is run and checked. A line with `set.KEY=VALUE` changes that key of each

@@ -526,7 +526,7 @@ part(struct run *r, uint32_t i, void **saved)
 
 /* The values computed by the last launches, in one order of the threads. */
 static bool
-run_once(struct run *r, uint32_t v, unsigned sms, int order)
+run_once(struct run *r, uint32_t v, int order)
 {
     const struct lowered_variant *lv = &r->low->variants.v[v];
     uint32_t n = r->resolved->n_results;
@@ -538,7 +538,6 @@ run_once(struct run *r, uint32_t v, unsigned sms, int order)
         share(r, i, saved);
     }
     declare_all(r, lv);
-    r->sms = sms;
     r->emu->set_order(order);
     for (uint32_t i = 0; i < lv->launches.n && ok; i++)
         ok = launch(r, &lv->launches.v[i]);
@@ -572,7 +571,7 @@ run_reversed(struct run *r, uint32_t v)
         before[i] = arena_alloc(r->arena, output_bytes(&r->outputs[i]) + 1);
         memcpy(before[i], r->outputs[i].data, output_bytes(&r->outputs[i]));
     }
-    ok = run_once(r, v, 2, 1);
+    ok = run_once(r, v, 1);
     for (uint32_t i = 0; i < n && ok; i++) {
         ok = memcmp(before[i], r->outputs[i].data,
                     output_bytes(&r->outputs[i])) == 0;
@@ -581,17 +580,6 @@ run_reversed(struct run *r, uint32_t v)
                     r->resolved->results[i].name);
     }
     return ok;
-}
-
-/* Does the number of SMs decide how many blocks there are? */
-static bool
-depends_on_sms(const struct lowered_variant *lv)
-{
-    for (uint32_t k = 0; k < lv->launches.n; k++)
-        for (int i = 0; i < 3; i++)
-            if (strstr(lv->launches.v[k].grid[i], "sms"))
-                return true;
-    return false;
 }
 
 /* The guard, asked with the results where they will stand. */
@@ -621,9 +609,7 @@ exec_variant(struct run *r, uint32_t v, bool *ret_admitted)
     *ret_admitted = admits(r, lv->guard);
     if (!*ret_admitted)
         return true;
-    if (!run_once(r, v, 2, 0) || !run_reversed(r, v))
-        return false;
-    return !depends_on_sms(lv) || run_once(r, v, 5, 0);
+    return run_once(r, v, 0) && run_reversed(r, v);
 }
 
 bool

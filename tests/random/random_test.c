@@ -112,13 +112,25 @@ same_guard(const struct fusion_plan *f, uint32_t from)
     return to - from;
 }
 
+/* Of two or five multiprocessors, by the program's name: a persistent block
+ * takes several rows. */
+static const struct device *
+device_of(const struct program *p)
+{
+    bool few = input_stream(p->graph->name) & 1;
+    const char *why;
+
+    return device_override(p->arena, device_find("h200"),
+                           few ? "sms=2" : "sms=5", &why);
+}
+
 /* Fallback, which comes first, and of the plans for one guard a few, others for
  * other programs: compiling them is what takes the time. */
 static struct fusion_plan *
 some_plans(struct program *p, struct facts *f)
 {
     struct fusion_plan *all =
-        exec_plans(p->arena, f, device_find("h200"), PLANS_OF_SLOT);
+        exec_plans(p->arena, f, device_of(p), PLANS_OF_SLOT);
     uint32_t kept = 1, shift = (uint32_t)input_stream(p->graph->name);
 
     for (uint32_t i = 1, n; i < all->n_variants; i += n) {
@@ -134,7 +146,7 @@ some_plans(struct program *p, struct facts *f)
 static void
 plan(struct program *p)
 {
-    struct select_options opt = {.device = device_find("h200")};
+    struct select_options opt = {.device = device_of(p)};
     struct facts *f = facts_analyse(p->arena, graph_simplify(p->graph));
     const struct fusion_plan *all = some_plans(p, f);
 
@@ -175,7 +187,7 @@ run_sizes(struct program *p, const struct sizes *s, const struct emulation *emu)
     r.resolved = p->graph;
     r.low = p->low;
     r.emu = emu;
-    r.sms = 2;
+    r.sms = (unsigned)device_of(p)->sms;
     r.settings = s->settings;
     r.n_settings = s->n;
     if (!exec_prepare(&r, NULL) || !exec_legal(&r)) {
