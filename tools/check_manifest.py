@@ -8,8 +8,9 @@
 With --fusec the manifests are made first, without a CUDA compiler. Understands
 the part of JSON Schema that the schema uses, and refuses a schema that uses
 more. Beyond the schema it checks that keys stand in the schema's order, that
-launches name declared tensors, workspace and scalars, and that hashes of files
-beside the manifest hold.
+launches name declared tensors, workspace and scalars, that they are what the plan
+says of clusters and of the finish of column sums, and that hashes of files beside
+the manifest hold.
 """
 
 import argparse
@@ -149,6 +150,56 @@ def check_names(manifest):
                                f"{arg['kind']} '{arg['value']}'")
 
 
+def planned_kernels(plan):
+    """{(fusion, variant): {key: word}} of the plan's first kernels."""
+    found = {}
+    for name, fusion in re.findall(r"^fusion (\w+) \{\n(.*?)^\}", plan,
+                                   re.MULTILINE | re.DOTALL):
+        for index, kernel in re.findall(
+                r"variant (\d+)[^{]*\{\s*(kernel 0 .*?)(?=\bvariant |\Z)",
+                re.sub(r'"[^"]*"', "", fusion), re.DOTALL):
+            keys = dict(re.findall(r"(\w+) ([\w]+);", kernel.split("buffer")[0]))
+            keys["scheduler"] = kernel.split()[2]
+            found[name, int(index)] = keys
+    return found
+
+
+def launch_faults(plan, launches, zeroed):
+    """What of a variant's launches is not as its plan says."""
+    finish, first = plan["finish"], launches[0]
+    cluster = int(first["cluster"][0]) * int(first["cluster"][1])
+    if cluster != int(plan["cluster"]):
+        yield f"a cluster of {cluster} blocks, planned {plan['cluster']}"
+    if first["cooperative"] != (finish == "grid"):
+        yield f"cooperative is {first['cooperative']}, finish {finish}"
+    folds = finish in ("kernel", "pdl_kernel")
+    if (len(launches) > 1) != folds:
+        yield f"{len(launches)} launches, finish {finish}"
+    for launch in launches[1:]:
+        if launch["pdl"] != (finish == "pdl_kernel") or launch["cooperative"]:
+            yield f"{launch['kernel']} is launched unlike finish {finish}"
+    if zeroed != (finish in ("grid", "last_block")):
+        yield f"zeroed workspace: {zeroed}, finish {finish}"
+
+
+def check_launches(manifest):
+    """Launches are what the plan says."""
+    plans = planned_kernels(manifest["plan"])
+    for fusion in manifest["fusions"]:
+        zero = {w["name"] for w in fusion["workspace"] if w["zero"]}
+        for v, variant in enumerate(fusion["variants"]):
+            where = f"{fusion['name']} variant {v}"
+            plan = plans.get((fusion["name"], v))
+            used = {a["value"] for launch in variant["launches"]
+                    for a in launch["args"] if a["kind"] == "workspace"}
+            if plan is None:
+                yield f"{where} is not in the plan"
+            elif plan["scheduler"] != "fallback":
+                for what in launch_faults(plan, variant["launches"],
+                                          bool(used & zero)):
+                    yield f"{where}: {what}"
+
+
 def check_hashes(path, manifest):
     base = os.path.splitext(path)[0]
     toolchain = manifest["toolchain"] or {}
@@ -168,6 +219,7 @@ def faults(validator, name, text, path=None):
              validator.check(validator.schema, manifest, "")]
     if not found:
         found += check_names(manifest)
+        found += check_launches(manifest)
         if path:
             found += check_hashes(path, manifest)
     return [f"{name}: {f}" for f in found]
