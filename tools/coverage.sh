@@ -4,7 +4,7 @@
 # coverage.sh [-b BUILD] [SUITE...]: line and branch coverage of the compiler.
 #
 # Builds with gcc's coverage in BUILD (default: build-cov), runs the suites named
-# (default: unit golden exec fuzz) and prints tools/coverage.py's table. Below
+# (default: unit golden exec fuzz faults) and prints tools/coverage.py's table. Below
 # 90 % of the lines of src, schedulers and grammar the exit status is 1.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ if [ "${1-}" = -b ]; then
     build=$2
     shift 2
 fi
-[ $# -gt 0 ] || set -- unit golden exec fuzz
+[ $# -gt 0 ] || set -- unit golden exec fuzz faults
 suites=()
 for suite; do suites+=(--suite "$suite"); done
 

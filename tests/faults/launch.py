@@ -107,6 +107,35 @@ def test_bench_errors(at):
                 "CUDA error 719|nothing is launched")
 
 
+def test_native(at):
+    """--device=native: the row of the driver's device, or why there is none"""
+    def device(env, statuses, words=""):
+        r = faults.run([at.fusec, "in.fusion", "--device=native", "--emit=json",
+                        "-o", "-"], folder, env=env)
+        expect(r, statuses, words)
+        return json.loads(r.out)["device"] if r.status == 0 else None
+
+    for driver, words in ((None, r"libcuda\.so\.1 not found"),
+                          ("libcuda_old_stub.so", "no usable device")):
+        with compiled(at, driver) as (folder, env):
+            if driver or not os.path.exists("/dev/nvidiactl"):
+                device(env, (3,), words)
+    with compiled(at) as (folder, env):
+        for name, says, row in (
+                ("stub", "", "h200"), ("NVIDIA H100 80GB HBM3", "", "h100"),
+                ("stub", "sms=78", "h200,sms=78"),
+                ("NVIDIA L40S", "major=8 minor=9 sms=142", "l40s"),
+                ("NVIDIA L40S", "major=8 minor=9 sms=99", "l40s,sms=99")):
+            env.update(STUB_NAME=name, STUB_CUDA=says)
+            check(device(env, (0,)) == row, f"{name} {says}: not {row}")
+        env["STUB_CUDA"] = "major=7 minor=5"
+        device(env, (2,), "no device row for 'NVIDIA L40S'")
+        for call in ("cuInit", "cuDeviceGet", "cuDeviceGetName",
+                     "cuDeviceGetAttribute"):
+            env["STUB_CUDA"] = f"{call}=100"
+            device(env, (3,), "no usable device")
+
+
 def test_missing_files(at):
     """the manifest or what lies beside it is missing or a folder"""
     with compiled(at) as (folder, env):
@@ -294,7 +323,7 @@ def test_emulation(at):
 if __name__ == "__main__":
     sys.exit(faults.main(__doc__, [
         test_stand_in, test_no_driver, test_driver_errors, test_bench_errors,
-        test_missing_files, test_mixed_files, test_bad_manifests, test_sizes,
+        test_native, test_missing_files, test_mixed_files, test_bad_manifests, test_sizes,
         test_library, test_library_memory, test_emulation],
         [("cuts", 60, "lengths of a manifest cut short"),
          ("allocations", 60, "to fail")]))

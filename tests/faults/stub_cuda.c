@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stands in for the CUDA driver: device memory is host memory, kernels do
  * nothing. $STUB_CUDA is a list of NAME=STATUS, with blanks between: a function
- * of that name returns that status. With STUB_IS_OLD it has little more than
- * cuInit. */
+ * of that name returns that status; major=, minor= and sms= are what the device
+ * has, instead of 9, 0 and 132. $STUB_NAME is its name. With STUB_IS_OLD it has
+ * little more than cuInit. */
 #include "support/base.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 #include "tools/launch/driver.h"
 
-enum { INVALID_IMAGE = 200 };
+enum { INVALID_IMAGE = 200, MAJOR = 75, MINOR = 76 };
 
 /* The number after "NAME=" in $STUB_CUDA, or 0. */
 static int
@@ -54,7 +55,21 @@ release(cu_ptr p)
 static int
 answer(int *ret, int which)
 {
-    *ret = which == CU_SMS ? 132 : 232448;
+    int sms = fault("sms"), major = fault("major");
+
+    *ret = which == CU_SMS  ? (sms ? sms : 132)
+           : which == MAJOR ? (major ? major : 9)
+           : which == MINOR ? fault("minor")
+                            : 232448;
+    return 0;
+}
+
+static int
+name_it(char *ret, int size)
+{
+    const char *name = getenv("STUB_NAME");
+
+    snprintf(ret, (size_t)size, "%s", name ? name : "stub");
     return 0;
 }
 
@@ -87,7 +102,7 @@ handle(cu_handle *ret)
 #define DO_Init 0
 #define DO_GetErrorString text(ret)
 #define DO_DeviceGet (*ret = 0)
-#define DO_DeviceGetName give(ret, "stub", 5)
+#define DO_DeviceGetName name_it(ret, size)
 #define DO_DeviceGetAttribute answer(ret, attribute)
 #define DO_CtxGetDevice (*ret = 0)
 #define DO_CtxGetCurrent handle(ret)
