@@ -14,6 +14,7 @@
 
 #include "schedulers/rowwise.h"
 
+#include "schedulers/rowwise_cut.h"
 #include "schedulers/strategies.h"
 #include "support/arena.h"
 
@@ -50,7 +51,8 @@ partials(const struct problem *p, const struct row_geometry *g)
 
 static void
 add(const struct problem *p, const struct slot_shape *s,
-    const struct row_geometry *g, enum row_keep how, candidate_vec *out)
+    const struct row_geometry *g, const struct row_answer *r,
+    candidate_vec *out)
 {
     struct candidate *c =
         candidate_add(p, out, SCHED_INNER_OUTER_PERSISTENT, "");
@@ -59,11 +61,11 @@ add(const struct problem *p, const struct slot_shape *s,
 
     row_set(k, g, s->bound);
     k->key[PK_FINISH] = p->dev->has_pdl ? FINISH_PDL_KERNEL : FINISH_KERNEL;
-    if (!row_keep(p, c, how, true)) {
+    if (!row_keep_answer(p, c, r) || row_is_repeated(out)) {
         out->n--;
         return;
     }
-    c->summary = arena_printf(p->arena, "%s%s", row_summary(p, c, how),
+    c->summary = arena_printf(p->arena, "%s%s", row_summary(p, c),
                               g->prefetch ? "; next row in flight" : "");
     row_offer_finishes(p, out, p->n_static ? p->n : s->n);
     if (!g->prefetch)
@@ -71,9 +73,11 @@ add(const struct problem *p, const struct slot_shape *s,
 }
 
 static void
-add_geometry(const struct problem *p, const struct slot_shape *s, int vector,
-             int vectors, int blocks, candidate_vec *out)
+add_geometry(const struct problem *p, const struct slot_shape *s,
+             const row_answer_vec *answers, const int size[3],
+             candidate_vec *out)
 {
+    int vector = size[0], vectors = size[1], blocks = size[2];
     int64_t nv = (s->bound + vector - 1) / vector;
     struct row_geometry g = {.vector = vector,
                              .vectors = vectors,
@@ -89,12 +93,12 @@ add_geometry(const struct problem *p, const struct slot_shape *s, int vector,
         groups = MIN(groups, MAX_GROUPS);
     g.threads = g.threads_per_row * groups;
     g.grid_rows = partials(p, &g);
-    for (int how = 0; how < KEEP_COUNT; how++) {
+    for (uint32_t i = 0; i < answers->n; i++) {
         g.prefetch = false;
-        add(p, s, &g, (enum row_keep)how, out);
+        add(p, s, &g, &answers->v[i], out);
         g.prefetch = true;
-        if (how != KEEP_NOTHING)
-            add(p, s, &g, (enum row_keep)how, out);
+        if (answers->v[i].how != KEEP_NOTHING)
+            add(p, s, &g, &answers->v[i], out);
     }
 }
 
@@ -111,7 +115,7 @@ add_too_long(const struct problem *p, const struct slot_shape *s,
                              .persistent = true};
 
     g.grid_rows = partials(p, &g);
-    add(p, s, &g, KEEP_LEAVES, out);
+    add(p, s, &g, &(struct row_answer){.invariants = INVARIANTS_PACKED}, out);
 }
 
 static void
@@ -119,6 +123,7 @@ propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
 {
     struct slot_shape shape = *s;
     int half = s->vector / 2;
+    row_answer_vec answers;
 
     if (p->n_static)
         shape.bound = MAX(p->n, 1);
@@ -127,17 +132,20 @@ propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
         add_too_long(p, &shape, out);
         return;
     }
+    answers = row_answers(p, true);
     for (int v = 1; v * shape.vector <= MAX_ELEMENTS; v++)
         for (int blocks = 1; blocks <= 2; blocks++)
-            add_geometry(p, &shape, s->vector, v, blocks, out);
+            add_geometry(p, &shape, &answers, (int[]){s->vector, v, blocks},
+                         out);
     /* Half vectors where they give a number of elements between. */
     for (int v = 3; half >= 4 && v * half <= MAX_ELEMENTS; v += 2)
-        add_geometry(p, &shape, half, v, 1, out);
+        add_geometry(p, &shape, &answers, (int[]){half, v, 1}, out);
 }
 
 const struct scheduler sched_inner_outer_persistent = {
     .id = SCHED_INNER_OUTER_PERSISTENT,
     .refuse = refuse,
+    .note = row_cuts_refuse,
     .propose = propose,
     .cost = rowwise_cost,
 };

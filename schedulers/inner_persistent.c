@@ -11,6 +11,7 @@
 
 #include "schedulers/rowwise.h"
 
+#include "schedulers/rowwise_cut.h"
 #include "schedulers/strategies.h"
 #include "support/arena.h"
 
@@ -31,6 +32,7 @@ refuse(const struct problem *p)
 const struct scheduler sched_inner_persistent = {
     .id = SCHED_INNER_PERSISTENT,
     .refuse = refuse,
+    .note = row_cuts_refuse,
     .propose = row_propose_inner,
     .cost = rowwise_cost,
 };

@@ -215,8 +215,8 @@ is_invariant_leaf(const struct facts *f, node_id n)
            !node_has_rows(f, n);
 }
 
-static bool
-is_packable(const struct facts *f, node_id n)
+bool
+row_is_packable(const struct facts *f, node_id n)
 {
     return access_is_vector(f, &f->accesses[f->node[n].access]);
 }
@@ -234,20 +234,29 @@ keep_accumulators(const struct problem *p, struct candidate *c)
 
 static void
 keep_invariant(const struct problem *p, struct candidate *c, node_id n,
-               enum row_keep how, bool persistent)
+               const struct row_answer *r)
 {
+    static const struct {
+        enum store store;
+        int reuse;
+        const char *reason;
+    } rows[] = {
+        [INVARIANTS_READ] = {STORE_RELOAD, 1,
+                             "registers are short: read from L2 for each row"},
+        [INVARIANTS_PACKED] = {STORE_REGISTER_PACKED, 2,
+                               "the same for every row: never loaded again"},
+    };
+    bool persistent = c->plan.kernels->key[PK_PERSISTENT] != 0;
+    enum row_invariants i = r->invariants;
+
     if (!persistent)
         candidate_keep(p, c, n, STORE_RELOAD, 1,
                        "one row a block: read once, from L2");
-    else if (!is_packable(p->f, n))
+    else if (!row_is_packable(p->f, n))
         candidate_keep(p, c, n, STORE_RELOAD, 1,
                        "not contiguous along the columns");
-    else if (how == KEEP_LEAVES || how == KEEP_NARROW)
-        candidate_keep(p, c, n, STORE_REGISTER_PACKED, 2,
-                       "the same for every row: never loaded again");
     else
-        candidate_keep(p, c, n, STORE_RELOAD, 1,
-                       "registers are short: read from L2 for each row");
+        candidate_keep(p, c, n, rows[i].store, rows[i].reuse, rows[i].reason);
 }
 
 /* With computed values kept, most inputs are needed in one phase only. */
@@ -260,18 +269,30 @@ is_used_once(const struct problem *p, const struct candidate *c, node_id n)
     return !row_span(&u, n, &first, &last) || first == last;
 }
 
+/* Must be loaded with the row: for the next one, or because a cut says so. */
+static bool
+is_loaded_with_row(const struct candidate *c, node_id n,
+                   const struct row_answer *r)
+{
+    return c->plan.kernels->key[PK_PREFETCH] ||
+           (r->how == KEEP_CUT && r->cut[n]);
+}
+
 static void
 keep_row_leaf(const struct problem *p, struct candidate *c, node_id n,
-              enum row_keep how)
+              const struct row_answer *r)
 {
-    if ((how == KEEP_COMPUTED || how == KEEP_NARROW) &&
-        !c->plan.kernels->key[PK_PREFETCH] && is_used_once(p, c, n))
+    bool choosy =
+        r->how == KEEP_COMPUTED || r->how == KEEP_NARROW || r->how == KEEP_CUT;
+
+    if (choosy && !is_loaded_with_row(c, n, r) && is_used_once(p, c, n))
         candidate_keep(p, c, n, STORE_NONE, 1,
                        "used where it is read, and not again");
-    else if (how == KEEP_NOTHING)
+    else if (r->how == KEEP_NOTHING ||
+             (r->how == KEEP_CUT && !is_loaded_with_row(c, n, r)))
         candidate_keep(p, c, n, STORE_RELOAD, 1,
                        "registers are short: read again in each phase");
-    else if (!is_packable(p->f, n))
+    else if (!row_is_packable(p->f, n))
         candidate_keep(p, c, n, STORE_RELOAD, 1,
                        "not contiguous along the columns");
     else
@@ -382,48 +403,112 @@ keep_random(const struct problem *p, struct candidate *c)
                            "a random number is never drawn twice");
 }
 
+static void
+add_cut_value(const struct problem *p, struct candidate *c, node_id n)
+{
+    bool narrow = is_narrow(p->f, n);
+
+    candidate_keep(p, c, n, narrow ? STORE_REGISTER_PACKED : STORE_REGISTER_F32,
+                   1,
+                   narrow ? "computed once, waits in its storage type"
+                          : "computed once, waits for the reduction");
+}
+
+/* The computed values of a cut; cuts of several ends of phases may keep what
+ * their union makes unnecessary. */
+static void
+keep_cut(const struct problem *p, struct candidate *c, const bool *cut)
+{
+    const struct facts *f = p->f;
+    struct kernel_plan *k = c->plan.kernels;
+    struct row_use u;
+    int first, last;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++)
+        if (cut[n] && !f->node[n].is_leaf)
+            add_cut_value(p, c, n);
+    u = row_use(p, k);
+    k->n_buffers = 0;
+    for (node_id n = 0; n < f->g->n_nodes; n++)
+        if (cut[n] && !f->node[n].is_leaf && row_span(&u, n, &first, &last) &&
+            first != last)
+            add_cut_value(p, c, n);
+}
+
+static bool
+keep_values(const struct problem *p, struct candidate *c,
+            const struct row_answer *r)
+{
+    if (r->how == KEEP_COMPUTED)
+        return keep_computed(p, c);
+    if (r->how == KEEP_NARROW && !keep_narrow(p, c))
+        return false;
+    if (r->how == KEEP_CUT)
+        keep_cut(p, c, r->cut);
+    else
+        keep_random(p, c);
+    return true;
+}
+
 bool
-row_keep(const struct problem *p, struct candidate *c, enum row_keep how,
-         bool persistent)
+row_keep_answer(const struct problem *p, struct candidate *c,
+                const struct row_answer *r)
 {
     const struct facts *f = p->f;
 
-    if (how == KEEP_COMPUTED && !keep_computed(p, c))
+    if (!keep_values(p, c, r))
         return false;
-    if (how == KEEP_NARROW && !keep_narrow(p, c))
-        return false;
-    if (how != KEEP_COMPUTED)
-        keep_random(p, c);
     for (node_id n = 0; n < f->g->n_nodes; n++) {
         if (is_row_leaf(f, n))
-            keep_row_leaf(p, c, n, how);
+            keep_row_leaf(p, c, n, r);
         else if (is_invariant_leaf(f, n))
-            keep_invariant(p, c, n, how, persistent);
+            keep_invariant(p, c, n, r);
     }
     keep_accumulators(p, c);
     return true;
 }
 
-static const char *const keep_name[KEEP_COUNT] = {
-    [KEEP_LEAVES] = "projection",
-    [KEEP_COMPUTED] = "no projection",
-    [KEEP_RELOAD] = "projection, invariants from L2",
-    [KEEP_NOTHING] = "nothing kept",
-    [KEEP_NARROW] = "rounded values",
-};
+bool
+row_keep(const struct problem *p, struct candidate *c, enum row_keep how,
+         bool persistent)
+{
+    struct row_answer r = {.how = how};
 
-/* Names of what waits between the phases or over the rows. */
+    if (persistent && (how == KEEP_LEAVES || how == KEEP_NARROW))
+        r.invariants = INVARIANTS_PACKED;
+    return row_keep_answer(p, c, &r);
+}
+
+static const char *
+kind_words(const char *kind)
+{
+    if (!strcmp(kind, "no_projection"))
+        return "no projection";
+    return !strcmp(kind, "nothing") ? "nothing kept" : kind;
+}
+
+/* Where a value waits, where that isn't a register in its own type. */
+static const char *
+place(const struct problem *p, const struct buffer_plan *b)
+{
+    if (b->key[BK_STORE] == STORE_SHARED)
+        return " (shared memory)";
+    if (b->key[BK_STORE] == STORE_REGISTER_F32 && p->f->node[b->node].is_leaf)
+        return " (f32)";
+    return "";
+}
+
 const char *
-row_summary(const struct problem *p, const struct candidate *c,
-            enum row_keep how)
+row_summary(const struct problem *p, struct candidate *c)
 {
     const struct kernel_plan *k = c->plan.kernels;
     struct row_use u = row_use(p, k);
     const char *sep = ": keeps ";
     struct buf b;
 
+    c->keep = row_kind(p, k);
     buf_init(&b, p->arena);
-    buf_puts(&b, keep_name[how]);
+    buf_puts(&b, kind_words(c->keep));
     for (uint32_t i = 0; i < k->n_buffers; i++) {
         const struct buffer_plan *bp = &k->buffers[i];
         int first, last;
@@ -433,8 +518,8 @@ row_summary(const struct problem *p, const struct candidate *c,
             facts_is_outer(p->f, bp->node) ||
             !row_span(&u, bp->node, &first, &last) || (first == last && !rows))
             continue;
-        buf_printf(&b, "%s%s", sep,
-                   plan_node_name(p->arena, p->f->g, bp->node));
+        buf_printf(&b, "%s%s%s", sep,
+                   plan_node_name(p->arena, p->f->g, bp->node), place(p, bp));
         sep = ", ";
     }
     return buf_str(&b);

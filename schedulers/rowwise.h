@@ -75,15 +75,40 @@ enum row_keep {
     KEEP_RELOAD,   /* inputs of the row kept, invariants read again */
     KEEP_NOTHING,  /* inputs read again in each phase */
     KEEP_NARROW,   /* casts to storage types, packed; the rest is recomputed */
+    KEEP_CUT,      /* what a cheapest cut says (rowwise_cut.c) */
     KEEP_COUNT
 };
-/* Adds the buffers of the kind to a kernel whose geometry is set; false when
- * there are no values of that kind. */
+/* Where operands without a row axis wait. */
+enum row_invariants {
+    INVARIANTS_READ,   /* nowhere: read from L2 where they are used */
+    INVARIANTS_PACKED, /* in registers over all rows, in their storage type */
+};
+
+/* What waits between the phases and over the rows. */
+struct row_answer {
+    enum row_keep how;
+    enum row_invariants invariants;
+    const bool *cut; /* KEEP_CUT: the values kept, by node */
+};
+typedef VEC(struct row_answer) row_answer_vec;
+/* All that differ in kind; plans may still come out equal. */
+row_answer_vec row_answers(const struct problem *p, bool persistent);
+
+/* Adds the buffers to a kernel whose geometry is set; false when there are no
+ * values of that kind. */
+bool row_keep_answer(const struct problem *p, struct candidate *c,
+                     const struct row_answer *r);
+/* The same for an answer without a cut and its usual invariants. */
 bool row_keep(const struct problem *p, struct candidate *c, enum row_keep how,
               bool persistent);
-/* "projection: keeps x, dy, weight" */
-const char *row_summary(const struct problem *p, const struct candidate *c,
-                        enum row_keep how);
+/* "projection: keeps x, dy, weight"; sets c->keep too. */
+const char *row_summary(const struct problem *p, struct candidate *c);
+/* "projection", "no_projection", "mixed" or "nothing". */
+const char *row_kind(const struct problem *p, const struct kernel_plan *k);
+/* True when the last candidate's plan is that of one before. */
+bool row_is_repeated(const candidate_vec *v);
+/* Read along the columns as vectors. */
+bool row_is_packable(const struct facts *f, node_id n);
 
 /* No phase after the first needs the columns. */
 bool row_reads_once(const struct problem *p);

@@ -49,7 +49,8 @@ resident_blocks(const struct problem *p, const struct kernel_plan *k, int64_t n)
 
 static void
 add(const struct problem *p, const struct slot_shape *s,
-    const struct row_geometry *g, enum row_keep how, candidate_vec *out)
+    const struct row_geometry *g, const struct row_answer *r,
+    candidate_vec *out)
 {
     enum scheduler_id id =
         row_reads_once(p) ? SCHED_REDUCTION : SCHED_INNER_PERSISTENT;
@@ -57,20 +58,23 @@ add(const struct problem *p, const struct slot_shape *s,
     struct kernel_plan *k = c->plan.kernels;
 
     row_set(k, g, g->looped ? ANY_EXTENT : s->bound);
-    if (!g->looped && !row_keep(p, c, how, false)) {
+    if (!g->looped && !row_keep_answer(p, c, r)) {
         out->n--;
         return;
     }
-    c->summary = g->looped ? "looped: each phase reads the row again"
-                           : row_summary(p, c, how);
-    if (g->looped && row_reads_once(p))
-        c->summary = "looped over the row";
+    c->summary = row_summary(p, c);
+    if (g->looped)
+        c->summary = row_reads_once(p)
+                         ? "looped over the row"
+                         : "looped: each phase reads the row again";
     k->key[PK_BLOCKS_PER_SM] = resident_blocks(p, k, s->n);
+    if (row_is_repeated(out))
+        out->n--;
 }
 
 static void
-add_held(const struct problem *p, const struct slot_shape *s, int vectors,
-         candidate_vec *out)
+add_held(const struct problem *p, const struct slot_shape *s,
+         const row_answer_vec *answers, int vectors, candidate_vec *out)
 {
     struct row_geometry g = {.vector = s->vector, .vectors = vectors};
     int64_t n = s->bound == ANY_EXTENT ? p->n : s->bound;
@@ -82,12 +86,9 @@ add_held(const struct problem *p, const struct slot_shape *s, int vectors,
     while (g.threads_per_row * groups < MIN_THREADS)
         groups *= 2;
     g.threads = g.threads_per_row * groups;
-    add(p, s, &g, KEEP_LEAVES, out);
-    if (row_reads_once(p))
-        return;
-    add(p, s, &g, KEEP_COMPUTED, out);
-    add(p, s, &g, KEEP_NARROW, out);
-    add(p, s, &g, KEEP_NOTHING, out);
+    for (uint32_t i = 0; i < answers->n; i++)
+        if (answers->v[i].how == KEEP_LEAVES || !row_reads_once(p))
+            add(p, s, &g, &answers->v[i], out);
 }
 
 static void
@@ -99,7 +100,7 @@ add_looped(const struct problem *p, const struct slot_shape *s, int threads,
     g.threads = g.threads_per_row = threads;
     for (g.vectors = 1; g.vectors <= 4; g.vectors *= 2)
         if (g.vectors * s->vector <= 32)
-            add(p, s, &g, KEEP_NOTHING, out);
+            add(p, s, &g, &(struct row_answer){.how = KEEP_NOTHING}, out);
 }
 
 void
@@ -107,10 +108,13 @@ row_propose_inner(const struct problem *p, const struct slot_shape *s,
                   candidate_vec *out)
 {
     bool any = s->bound == ANY_EXTENT && !p->n_static;
+    row_answer_vec answers = {0};
 
+    if (!any)
+        answers = row_answers(p, false);
     for (int v = 1; !any && v <= 8; v++)
         if (v * s->vector <= MAX_ELEMENTS)
-            add_held(p, s, v, out);
+            add_held(p, s, &answers, v, out);
     for (int t = MIN_THREADS; t <= LOOP_THREADS; t *= 2)
         add_looped(p, s, t, out);
 }

@@ -246,12 +246,18 @@ static void
 collect_refusals(const struct problem *p, struct selection *sel)
 {
     sel->refusals = NEW_ARRAY(p->arena, struct refusal, SCHED_COUNT);
+    sel->notes = NEW_ARRAY(p->arena, struct refusal, SCHED_COUNT);
     for (int i = 0; i < SCHED_COUNT; i++) {
         const char *why = schedulers[i]->refuse(p);
+        const char *note =
+            !why && schedulers[i]->note ? schedulers[i]->note(p) : NULL;
 
         if (why)
             sel->refusals[sel->n_refusals++] =
                 (struct refusal){(enum scheduler_id)i, why};
+        if (note)
+            sel->notes[sel->n_notes++] =
+                (struct refusal){(enum scheduler_id)i, note};
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --set [FUSION.][vN.][kN.][BUFFER.]KEY=VALUE. Without vN it changes every
- * variant but fallback's. */
+ * variant but fallback's. The key `keep` is none of a plan: it chooses the best
+ * candidate of a kind, which later --set options may change. */
 #include "support/base.h"
 
 #include "schedulers/select_set.h"
@@ -145,6 +146,30 @@ set_key(const struct set *s, struct kernel_plan *k)
     return true;
 }
 
+/* The best candidate that keeps what the word says, or why there is none. */
+static bool
+choose_kind(const struct set *s, struct variant_slot *slot)
+{
+    const struct candidate *refused = NULL;
+
+    for (uint32_t i = 0; i < slot->n_candidates; i++) {
+        const struct candidate *c = &slot->candidates[i];
+
+        if (!c->keep || strcmp(c->keep, s->value) != 0)
+            continue;
+        if (!c->refused) {
+            slot->chosen = i;
+            return true;
+        }
+        refused = refused ? refused : c;
+    }
+    if (refused)
+        return complain(s, arena_printf(s->p->arena, "%s: %s", refused->summary,
+                                        refused->refused));
+    return complain(s, "no candidate keeps that; there are projection, "
+                       "no_projection, mixed and nothing");
+}
+
 static bool
 set_slot(const struct set *s, struct variant_slot *slot, int index)
 {
@@ -153,6 +178,8 @@ set_slot(const struct set *s, struct variant_slot *slot, int index)
 
     if (s->variant >= 0 ? s->variant != index : fallback)
         return true;
+    if (!s->has_node && !strcmp(s->key, "keep"))
+        return choose_kind(s, slot);
     if (s->kernel >= (int)c->plan.n_kernels)
         return complain(s, "no such kernel");
     for (int k = 0; k < (int)c->plan.n_kernels; k++)

@@ -28,6 +28,9 @@ print_refusals(struct buf *b, const struct selection *s)
         buf_printf(b, "  %s refuses: %s\n",
                    scheduler_name[s->refusals[i].scheduler],
                    s->refusals[i].why);
+    for (uint32_t i = 0; i < s->n_notes; i++)
+        buf_printf(b, "  %s: %s\n", scheduler_name[s->notes[i].scheduler],
+                   s->notes[i].why);
 }
 
 static void

@@ -142,6 +142,20 @@ put_slot(struct buf *b, const struct selection *s, uint32_t index)
 }
 
 static void
+put_reasons(struct buf *b, const char *key, const struct refusal *r, uint32_t n)
+{
+    buf_printf(b, "\"%s\": [", key);
+    for (uint32_t i = 0; i < n; i++) {
+        buf_puts(b, i ? ", {" : "{");
+        put_string(b, "scheduler", scheduler_name[r[i].scheduler]);
+        buf_puts(b, ", ");
+        put_string(b, "why", r[i].why);
+        buf_putc(b, '}');
+    }
+    buf_putc(b, ']');
+}
+
+static void
 put_selection(struct buf *b, const struct selection *s,
               const struct device *dev)
 {
@@ -150,15 +164,11 @@ put_selection(struct buf *b, const struct selection *s,
     buf_puts(b, ", ");
     put_string(b, "device", dev->name);
     buf_puts(b, ", ");
-    buf_printf(b, "\"rows\": %" PRId64 ",\n  \"refusals\": [", s->rows);
-    for (uint32_t i = 0; i < s->n_refusals; i++) {
-        buf_puts(b, i ? ", {" : "{");
-        put_string(b, "scheduler", scheduler_name[s->refusals[i].scheduler]);
-        buf_puts(b, ", ");
-        put_string(b, "why", s->refusals[i].why);
-        buf_putc(b, '}');
-    }
-    buf_puts(b, "],\n  \"variants\": [");
+    buf_printf(b, "\"rows\": %" PRId64 ",\n  ", s->rows);
+    put_reasons(b, "refusals", s->refusals, s->n_refusals);
+    buf_puts(b, ",\n  ");
+    put_reasons(b, "notes", s->notes, s->n_notes);
+    buf_puts(b, ",\n  \"variants\": [");
     for (uint32_t i = 0; i < s->n_slots; i++)
         put_slot(b, s, i);
     buf_puts(b, "]}");

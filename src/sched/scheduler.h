@@ -38,6 +38,8 @@ typedef VEC(struct candidate) candidate_vec;
 struct scheduler {
     enum scheduler_id id;
     const char *(*refuse)(const struct problem *p); /* NULL: takes it */
+    /* What it doesn't look for in this fusion, and why; or NULL. */
+    const char *(*note)(const struct problem *p);
     void (*propose)(const struct problem *p, const struct slot_shape *s,
                     candidate_vec *out);
     /* Fills everything of the cost but its totals' sum; a limit it breaks. */

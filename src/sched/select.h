@@ -18,8 +18,8 @@ struct select_options {
     const struct device *device;
     const struct hint *hints;
     uint32_t n_hints;
-    /* --set [fusion.][vN.][kN.][buffer.]key=value, applied to the chosen plan
-     */
+    /* --set [fusion.][vN.][kN.][buffer.]key=value, applied to the chosen plan;
+     * keep=WORD chooses the best candidate of that kind */
     const char *const *sets;
     uint32_t n_sets;
     /* Names of the file's fusions: a --set of another one is passed over. */
@@ -35,6 +35,7 @@ struct select_options {
 struct candidate {
     struct variant_plan plan;
     const char *summary; /* "projection: keeps x, dy" */
+    const char *keep;    /* the word of --set keep= that takes it; or NULL */
     const char *refused; /* infeasible: the limit it breaks; else NULL */
 };
 struct variant_slot {
@@ -56,6 +57,8 @@ struct selection {
     uint32_t n_slots;
     struct refusal *refusals;
     uint32_t n_refusals;
+    struct refusal *notes; /* what a strategy that takes it doesn't look for */
+    uint32_t n_notes;
 };
 
 struct selection *select_plans(struct arena *a, const struct facts *f,

@@ -26,7 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_LINES = 8, PLANS_OF_SLOT = 6, PLANS_OF_GUARD = 2 };
+enum { MAX_LINES = 8, PLANS_OF_SLOT = 64, PLANS_OF_GUARD = 2 };
 
 /* The settings of one EXEC line. */
 struct sizes {

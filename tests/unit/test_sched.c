@@ -257,7 +257,21 @@ static const char explain_packed[] =
 static bool
 is_projected(const struct selection *s)
 {
-    return strncmp(chosen(s, 0)->summary, "projection", 10) == 0;
+    return strcmp(chosen(s, 0)->keep, "projection") == 0;
+}
+
+/* Some input stays in registers over the rows. */
+static bool
+keeps_an_invariant(const struct selection *s)
+{
+    const struct kernel_plan *k = chosen(s, 0)->plan.kernels;
+
+    for (uint32_t i = 0; i < k->n_buffers; i++)
+        if (s->facts->node[k->buffers[i].node].is_leaf &&
+            k->buffers[i].key[BK_STORE] == STORE_REGISTER_PACKED &&
+            k->buffers[i].key[BK_REUSE] == 2)
+            return true;
+    return false;
 }
 
 static void
@@ -267,7 +281,7 @@ the_cut_follows_predicted_time(void **state)
     const struct device *h200 = device_find("h200");
 
     (void)state;
-    assert_true(is_projected(select_text(
+    assert_true(keeps_an_invariant(select_text(
         "fusion f(dy: f32[8192, 8192], x: f32[8192, 8192], w: f32[8192])"
         " -> (dx: f32[8192, 8192], dw: f32[8192])"
         "{ g = dy * w; dx = g - x * mean(g * x, axis=1, keepdim=true);"
@@ -278,7 +292,7 @@ the_cut_follows_predicted_time(void **state)
         " -> (y: f32[8192, 4096])"
         "{ v = a * b + c; y = v / sum(v, axis=1, keepdim=true); }")));
     assert_true(is_projected(select_text(explain_packed)));
-    assert_true(is_projected(select_on(
+    assert_true(keeps_an_invariant(select_on(
         explain_many, device_override(arena, h200, "l2_rate=1000", &why))));
     assert_false(is_projected(select_on(
         explain_packed, device_override(arena, h200, "regs=131072", &why))));
@@ -369,6 +383,34 @@ rings_are_refused_with_their_limit(void **state)
 }
 
 static void
+kinds_of_values_can_be_forced(void **state)
+{
+    static const char *const kinds[] = {"projection", "no_projection",
+                                        "nothing", "mixed", "everything"};
+    const char *text =
+        "fusion f(dy: bf16[8192, 4096], x: bf16[8192, 4096], w: bf16[4096])"
+        " -> (dx: bf16[8192, 4096], dw: f32[4096])"
+        "{ xhat = x * 2.0 + 1.0; g = dy * w;"
+        "  dx = g - xhat * mean(g * xhat, axis=1, keepdim=true);"
+        "  dw = sum(dy * xhat, axis=0); }";
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        const char *set = arena_printf(arena, "keep=%s", kinds[i]);
+        struct selection *s = select_with(text, &set, 1);
+
+        if (i + 1 == ARRAY_LEN(kinds)) {
+            assert_null(s);
+            continue;
+        }
+        assert_non_null(s);
+        assert_string_equal(chosen(s, 0)->keep, kinds[i]);
+        for (uint32_t k = 0; k < s->slots[0].chosen; k++)
+            assert_string_not_equal(s->slots[0].candidates[k].keep, kinds[i]);
+    }
+}
+
+static void
 a_set_vector_joins_the_guard(void **state)
 {
     static const char *const sets[] = {"v1.vector=2"};
@@ -435,6 +477,7 @@ main(void)
         cmocka_unit_test(the_cut_follows_predicted_time),
         cmocka_unit_test(fields_can_be_set),
         cmocka_unit_test(rings_are_refused_with_their_limit),
+        cmocka_unit_test(kinds_of_values_can_be_forced),
         cmocka_unit_test(a_set_vector_joins_the_guard),
         cmocka_unit_test(hints_inform_the_model_only),
         cmocka_unit_test(explanations_are_complete_and_stable),
