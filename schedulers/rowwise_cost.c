@@ -282,13 +282,16 @@ next_row_registers(const struct row_use *u, const struct shape *s)
     return regs;
 }
 
-/* Addresses, loop counters, the vector in work and its temporaries. */
+/* Addresses, loop counters, the vector in work and its temporaries; where
+ * several groups walk over rows, which is this one's and whether there is one.
+ */
 static int
 overhead_registers(const struct problem *p, const struct kernel_plan *k,
                    const struct shape *s)
 {
     const struct facts *f = p->f;
-    int regs = 18, vector = 0;
+    bool loop = s->groups > 1 && s->persistent && f->levels > 0;
+    int regs = loop ? 21 : 18, vector = 0;
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
         const struct node_facts *nf = &f->node[n];

@@ -177,6 +177,15 @@ fu_set(fu_vec<T, V> &v, int e, typename fu_value<T>::reg x)
     fu_lane<T, sizeof(T)>::set(v.w, e, fu_value<T>::pack(x));
 }
 
+// What waits packed stays packed: each use unpacks it again.
+template <typename T, int V>
+static __device__ __forceinline__ void fu_stay_packed(fu_vec<T, V> &v)
+{
+#pragma unroll
+    for (int i = 0; i < fu_vec<T, V>::WORDS; ++i)
+        fu_again_word(v.w[i]);
+}
+
 // --- global memory ------------------------------------------------------------
 
 // V elements at p[off..]; through the read-only path when p is const.

@@ -23,6 +23,13 @@ static __device__ __forceinline__ fu_i64 fu_again(fu_i64 offset)
     return offset;
 }
 
+// A word that is unpacked again where it is used: the compiler may not hold
+// what it has unpacked before. No instruction.
+static __device__ __forceinline__ void fu_again_word(fu_u32 &w)
+{
+    asm volatile("" : "+r"(w));
+}
+
 // All threads of the block.
 static __device__ __forceinline__ void fu_barrier()
 {

@@ -416,6 +416,24 @@ reload_vectors(struct rw *w, struct kbuild *b)
     }
 }
 
+/* Values in a storage type that wait packed, from an earlier phase or row. Left
+ * to itself the CUDA compiler unpacks them once and holds twice the registers
+ * that the plan has for them. */
+static void
+stay_packed(struct rw *w, struct kbuild *b, int phase)
+{
+    for (node_id n = 0; n < w->g->n_nodes; n++) {
+        const struct rw_node *r = &w->node[n];
+        bool waits = r->over_rows ||
+                     (w->f->node[n].is_leaf ? phase > 0 : r->kept_from < phase);
+
+        if (r->need && r->array && waits && r->store == STORE_REGISTER_PACKED &&
+            dtype_is_storage(graph_node(w->g, n)->dtype))
+            kb_eval(b, ke_call(w->a, "fu_stay_packed", NULL, 1,
+                               ke_elem(w->a, r->array, w->v)));
+    }
+}
+
 static bool
 is_column_result(const struct rw *w, uint32_t i, int phase)
 {
@@ -559,6 +577,7 @@ rw_phase_columns(struct rw *w, struct kbuild *b, int phase)
     w->phase = phase;
     in = rw_vector_loop(w, &outer, chunk, true);
     reload_vectors(w, &in);
+    stay_packed(w, &in, phase);
     declare_result_vectors(w, &in, phase);
     emit_elements(w, &in, phase);
     store_result_vectors(w, &in);

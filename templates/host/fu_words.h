@@ -13,6 +13,7 @@ FU_EMU_INLINE int fu_bid_y() { return (int)fu_emu.self->block->bid[1]; }
 FU_EMU_INLINE int fu_grid_x() { return (int)fu_emu.info.grid[0]; }
 FU_EMU_INLINE int fu_grid_y() { return (int)fu_emu.info.grid[1]; }
 FU_EMU_INLINE fu_i64 fu_again(fu_i64 offset) { return offset; }
+FU_EMU_INLINE void fu_again_word(fu_u32 &w) { (void)w; }
 
 /* --- memory ------------------------------------------------------------------------- */
 
