@@ -72,6 +72,7 @@ add_ring(const struct problem *p, const struct slot_shape *s,
     *k = *base->plan.kernels;
     k->key[PK_STAGES] = stages;
     fill_by_ring(p, k, stays);
+    c->keep = row_kind(p, k);
     if (ring_wrong(p->arena, p->f, k) || ring_vector(p->f, k) > s->vector)
         out->n--;
     else if (row_outer_count(p->f) > 0)
