@@ -8,8 +8,9 @@
  * uses wait either the inputs, packed, or the values computed from them; the
  * next row's loads may be in flight meanwhile. About 512 threads of 16 elements
  * make a multiprocessor's share, 8192 columns; shorter rows put several row
- * groups into a block. Each block writes one partial row, and a second kernel
- * folds them in fixed order. */
+ * groups into a block, longer ones are shared by the blocks of a cluster. Each
+ * block writes one partial row, and a second kernel folds them in fixed order.
+ */
 #include "support/base.h"
 
 #include "schedulers/rowwise.h"
@@ -42,7 +43,7 @@ static int
 partials(const struct problem *p, const struct row_geometry *g)
 {
     int64_t groups = g->threads / g->threads_per_row;
-    int64_t rows = (int64_t)p->dev->sms * g->blocks_per_sm;
+    int64_t rows = row_resident_units(p, g);
 
     if (p->m_static)
         rows = MIN(rows, (p->m + groups - 1) / groups);
@@ -65,8 +66,9 @@ add(const struct problem *p, const struct slot_shape *s,
         out->n--;
         return;
     }
-    c->summary = arena_printf(p->arena, "%s%s", row_summary(p, c),
-                              g->prefetch ? "; next row in flight" : "");
+    c->summary = arena_printf(p->arena, "%s%s%s", row_summary(p, c),
+                              g->prefetch ? "; next row in flight" : "",
+                              row_cluster_summary(p, g));
     row_offer_finishes(p, out, p->n_static ? p->n : s->n);
     if (!g->prefetch)
         row_propose_rings(p, s, which, out);
@@ -85,12 +87,11 @@ add_geometry(const struct problem *p, const struct slot_shape *s,
                              .persistent = true};
     int groups;
 
-    g.threads_per_row = row_threads(nv, vectors);
-    if (g.threads_per_row > SM_THREADS / blocks)
+    if (!row_fit_cluster(p, nv, SM_THREADS / blocks, &g))
         return;
     groups = SM_THREADS / blocks / g.threads_per_row;
     if (g.threads_per_row > WARP)
-        groups = MIN(groups, MAX_GROUPS);
+        groups = MIN(groups, g.cluster > 1 ? 1 : MAX_GROUPS);
     g.threads = g.threads_per_row * groups;
     g.grid_rows = partials(p, &g);
     for (uint32_t i = 0; i < answers->n; i++) {
@@ -122,24 +123,25 @@ static void
 propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
 {
     struct slot_shape shape = *s;
+    const uint32_t before = out->n;
     int half = s->vector / 2;
-    row_answer_vec answers;
+    row_answer_vec answers = {0};
+    bool any;
 
     if (p->n_static)
         shape.bound = MAX(p->n, 1);
-    if (shape.bound == ANY_EXTENT ||
-        shape.bound > (int64_t)SM_THREADS * MAX_ELEMENTS) {
-        add_too_long(p, &shape, out);
-        return;
-    }
-    answers = row_answers(p, true);
-    for (int v = 1; v * shape.vector <= MAX_ELEMENTS; v++)
+    any = shape.bound == ANY_EXTENT;
+    if (!any)
+        answers = row_answers(p, true);
+    for (int v = 1; !any && v * shape.vector <= MAX_ELEMENTS; v++)
         for (int blocks = 1; blocks <= 2; blocks++)
             add_geometry(p, &shape, &answers, (int[]){s->vector, v, blocks},
                          out);
     /* Half vectors where they give a number of elements between. */
-    for (int v = 3; half >= 4 && v * half <= MAX_ELEMENTS; v += 2)
+    for (int v = 3; !any && half >= 4 && v * half <= MAX_ELEMENTS; v += 2)
         add_geometry(p, &shape, &answers, (int[]){half, v, 1}, out);
+    if (out->n == before)
+        add_too_long(p, &shape, out);
 }
 
 const struct scheduler sched_inner_outer_persistent = {

@@ -59,6 +59,8 @@ const char *row_bad_cluster(const struct problem *p,
 int row_usable_sms(const struct problem *p, const struct kernel_plan *k);
 /* What an exchange takes longer than in one block; shared memory of it. */
 double row_cluster_ns(const struct kernel_plan *k);
+/* By how much a cluster of that size is slower throughout. */
+double row_cluster_loss(const struct kernel_plan *k);
 int64_t row_cluster_smem(const struct problem *p, const struct kernel_plan *k);
 
 /* --- rowwise_split.c --- */
@@ -128,6 +130,16 @@ struct row_geometry {
     int blocks_per_sm, grid_rows, steps, cluster;
     bool persistent, looped, prefetch, tiles;
 };
+/* The threads for a row of VECTORS vectors and the smallest cluster in which
+ * each block has no more than MOST; false when no cluster is large enough.
+ * Short rows are for one block. */
+bool row_fit_cluster(const struct problem *p, int64_t vectors, int most,
+                     struct row_geometry *g);
+/* Blocks, or clusters of blocks, that the device holds at once. */
+int row_resident_units(const struct problem *p, const struct row_geometry *g);
+/* "; cluster of 4", or nothing. */
+const char *row_cluster_summary(const struct problem *p,
+                                const struct row_geometry *g);
 void row_set(struct kernel_plan *k, const struct row_geometry *g,
              int64_t bound);
 /* Threads for a row of `vectors` vectors, each thread holding `each`: a power

@@ -8,11 +8,24 @@
 
 #include "support/arena.h"
 
-enum { WARP = 32, VALUE_BYTES = 8, MESSAGE_BYTES = 16, BARRIER_BYTES = 8 };
+enum {
+    WARP = 32,
+    WARPS_OF_BLOCK = 4, /* in multiples of which registers are given out */
+    PORTABLE_CLUSTER = 8,
+    MAX_CLUSTER = 16,
+    SHORT_ROW = 8192, /* columns that one block takes well */
+    VALUE_BYTES = 8,
+    MESSAGE_BYTES = 16,
+    BARRIER_BYTES = 8,
+};
 
 /* One way to another multiprocessor, and for each slot that a lane reads after
  * its first. */
 static const double HOP_NS = 400, SLOT_NS = 15;
+
+/* Clusters beyond the portable size of 8 are slower: 3.6 TB/s where those of 8
+ * reached 4.06 (layer norm backward on an H200). */
+static const double BEYOND_PORTABLE = 4.06 / 3.6;
 
 int
 row_cluster(const struct kernel_plan *k)
@@ -66,6 +79,12 @@ row_cluster_ns(const struct kernel_plan *k)
     return HOP_NS + SLOT_NS * (double)((slots(k) + WARP - 1) / WARP - 1);
 }
 
+double
+row_cluster_loss(const struct kernel_plan *k)
+{
+    return row_cluster(k) > PORTABLE_CLUSTER ? BEYOND_PORTABLE : 1;
+}
+
 /* Two sets of slots, each with the values of the largest phase for every warp
  * of the cluster, and their mbarriers. */
 int64_t
@@ -86,4 +105,50 @@ row_cluster_smem(const struct problem *p, const struct kernel_plan *k)
         most = MAX(most, bytes / MESSAGE_BYTES * MESSAGE_BYTES);
     }
     return 2 * ((int64_t)slots(k) * most + BARRIER_BYTES);
+}
+
+/* --- proposals ------------------------------------------------------------ */
+
+static int
+threads_of_share(int64_t vectors, int cluster, int each)
+{
+    int step = WARP * WARPS_OF_BLOCK;
+    int threads = row_threads((vectors + cluster - 1) / cluster, each);
+
+    return cluster == 1 ? threads : (threads + step - 1) / step * step;
+}
+
+bool
+row_fit_cluster(const struct problem *p, int64_t vectors, int most,
+                struct row_geometry *g)
+{
+    bool one = vectors * g->vector <= SHORT_ROW;
+
+    for (g->cluster = 1; g->cluster <= (one ? 1 : MAX_CLUSTER);
+         g->cluster *= 2) {
+        if (g->cluster > 1 && !device_cluster_sms(p->dev, g->cluster))
+            return false;
+        g->threads_per_row = threads_of_share(vectors, g->cluster, g->vectors);
+        if (g->threads_per_row <= most)
+            return true;
+    }
+    return false;
+}
+
+int
+row_resident_units(const struct problem *p, const struct row_geometry *g)
+{
+    int sms = p->dev->sms;
+
+    if (g->cluster > 1)
+        sms = device_cluster_sms(p->dev, g->cluster);
+    return sms * g->blocks_per_sm / MAX(g->cluster, 1);
+}
+
+const char *
+row_cluster_summary(const struct problem *p, const struct row_geometry *g)
+{
+    if (g->cluster <= 1)
+        return "";
+    return arena_printf(p->arena, "; cluster of %d", g->cluster);
 }

@@ -691,8 +691,8 @@ set_bytes(const struct problem *p, const struct shape *s,
     double m = (double)MAX(p->m, 1);
 
     c->bytes_held = t->held;
-    c->bytes_per_step =
-        (t->dram + t->l2 + t->l1 + t->stores) * s->groups * s->steps;
+    c->bytes_per_step = (t->dram + t->l2 + t->l1 + t->stores) * s->groups *
+                        s->steps / s->cluster;
     c->dram_bytes = (t->dram + t->stores) * m;
     c->l2_bytes = t->l2 * m;
     c->smem_bytes = t->l1 * m;
@@ -741,6 +741,7 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     if (s.persistent)
         c->blocks_per_sm = MIN(c->blocks_per_sm, (int)k->key[PK_BLOCKS_PER_SM]);
     set_steps(p, k, &s, MAX(n, 1), &w, c);
+    c->quantisation *= row_cluster_loss(k);
     set_inflight(p, &s, &t, &w, MAX(n, 1), c);
     set_bytes(p, &s, &t, lane_waste(&s, n), c);
     w.stall_ns =

@@ -12,6 +12,8 @@ enum {
     MAX_THREADS_PER_ROW = 1024,
     LOOP_THREADS = 512,
     MAX_ELEMENTS = 64,
+    MIN_SHARE_THREADS = 256, /* of a block of a cluster */
+    MIN_SHARE = 8, /* elements of a thread, and what their number divides */
     ENOUGH_IN_FLIGHT = 96 * 1024,
 };
 
@@ -62,7 +64,8 @@ add(const struct problem *p, const struct slot_shape *s,
         out->n--;
         return;
     }
-    c->summary = row_summary(p, c);
+    c->summary = arena_printf(p->arena, "%s%s", row_summary(p, c),
+                              row_cluster_summary(p, g));
     if (g->looped)
         c->summary = row_reads_once(p)
                          ? "looped over the row"
@@ -86,6 +89,24 @@ add_held(const struct problem *p, const struct slot_shape *s,
     while (g.threads_per_row * groups < MIN_THREADS)
         groups *= 2;
     g.threads = g.threads_per_row * groups;
+    for (uint32_t i = 0; i < answers->n; i++)
+        if (answers->v[i].how == KEEP_LEAVES || !row_reads_once(p))
+            add(p, s, &g, &answers->v[i], out);
+}
+
+/* Rows that a cluster shares: a cluster a row, its blocks of some warps each.
+ */
+static void
+add_shared(const struct problem *p, const struct slot_shape *s,
+           const row_answer_vec *answers, const int size[2], candidate_vec *out)
+{
+    struct row_geometry g = {.vector = s->vector, .vectors = size[0]};
+    int64_t n = s->bound == ANY_EXTENT ? p->n : s->bound;
+
+    if (!row_fit_cluster(p, (n + s->vector - 1) / s->vector, size[1], &g) ||
+        g.cluster == 1)
+        return;
+    g.threads = g.threads_per_row;
     for (uint32_t i = 0; i < answers->n; i++)
         if (answers->v[i].how == KEEP_LEAVES || !row_reads_once(p))
             add(p, s, &g, &answers->v[i], out);
@@ -115,6 +136,10 @@ row_propose_inner(const struct problem *p, const struct slot_shape *s,
     for (int v = 1; !any && v <= 8; v++)
         if (v * s->vector <= MAX_ELEMENTS)
             add_held(p, s, &answers, v, out);
+    for (int t = MIN_SHARE_THREADS; !any && t <= LOOP_THREADS; t *= 2)
+        for (int v = 1; v * s->vector <= MAX_ELEMENTS; v++)
+            if (v * s->vector >= MIN_SHARE && v * s->vector % MIN_SHARE == 0)
+                add_shared(p, s, &answers, (int[]){v, t}, out);
     for (int t = MIN_THREADS; t <= LOOP_THREADS; t *= 2)
         add_looped(p, s, t, out);
 }

@@ -24,9 +24,12 @@ enum {
     PER_SUMMARY = 2, /* where nobody asked for more */
 };
 
-static const int64_t inner_bounds[] = {1024, 8192, ANY_EXTENT};
-static const int64_t inner_outer_bounds[] = {1024, 8192, 16384};
+static const int64_t inner_bounds[] = {1024,   8192,   32768,     65536,
+                                       131072, 262144, ANY_EXTENT};
+static const int64_t inner_outer_bounds[] = {1024,  8192,  16384,
+                                             32768, 65536, 131072};
 static const int64_t scalar_bounds[] = {2048, ANY_EXTENT};
+static const int64_t scalar_outer_bounds[] = {2048, 16384, 131072};
 static const int64_t any_bounds[] = {ANY_EXTENT};
 
 static int64_t
@@ -157,31 +160,50 @@ fill_slot(const struct problem *p, const struct slot_shape *s,
     assert(v.n > 0 && !v.v[0].refused);
 }
 
-static void
+/* The columns that a slot is counted with: the likely ones when they come to
+ * it, else near them among those that do. It is for more than LOW. */
+static int64_t
+slot_columns(const struct problem *p, int64_t low, int64_t bound)
+{
+    int64_t n = p->n;
+
+    if (p->n_static)
+        return n;
+    if (n <= low)
+        n = MIN(2 * low, MAX(p->n_max, 1));
+    return bound == ANY_EXTENT ? n : MIN(n, bound);
+}
+
+/* True when it is filled. */
+static bool
 add_slot(const struct problem *p, struct selection *sel, int vector,
-         int64_t bound)
+         const int64_t range[2])
 {
     struct variant_slot *slot = &sel->slots[sel->n_slots];
-    struct slot_shape s = {vector, bound, p->n};
+    struct slot_shape s = {vector, range[1],
+                           slot_columns(p, range[0], range[1])};
 
-    if (!p->n_static && bound != ANY_EXTENT)
-        s.n = MIN(p->n, bound);
     for (uint32_t i = 0; i < sel->n_slots; i++)
         if (!*sel->slots[i].guard)
-            return;
+            return false;
     assert(sel->n_slots < MAX_SLOTS);
-    slot->guard = problem_guard(p, vector, bound);
+    slot->guard = problem_guard(p, vector, s.bound);
     fill_slot(p, &s, slot);
-    if (!is_fallback(&slot->candidates[0]))
-        sel->n_slots++;
+    if (is_fallback(&slot->candidates[0]))
+        return false;
+    sel->n_slots++;
+    return true;
 }
 
 static void
 add_slots(const struct problem *p, struct selection *sel, int vector,
           const int64_t *bounds, size_t n)
 {
+    int64_t low = 0;
+
     for (size_t i = 0; i < n; i++)
-        add_slot(p, sel, vector, bounds[i]);
+        if (add_slot(p, sel, vector, (int64_t[]){low, bounds[i]}))
+            low = bounds[i];
 }
 
 /* The fallback without a guard, unless a slot before it has none. What else was
@@ -238,7 +260,8 @@ make_slots(const struct problem *p, struct selection *sel)
     } else {
         add_slots(p, sel, vector, inner_outer_bounds,
                   ARRAY_LEN(inner_outer_bounds));
-        add_slots(p, sel, 1, scalar_bounds, 1);
+        add_slots(p, sel, 1, scalar_outer_bounds,
+                  ARRAY_LEN(scalar_outer_bounds));
     }
 }
 

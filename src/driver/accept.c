@@ -2,7 +2,8 @@
 /* accept: the compiler checks its own plans against the assembler.
  *
  * The text is compiled, the report read, and every variant whose kernels use
- * local memory gives way to its next candidate; after MAX_TRIES to fallback.
+ * local memory gives way to its next candidate; after MAX_TRIES to the one that
+ * leaves most registers free, then to fallback.
  * Then all is compiled again. Where nothing is left, or the plan was forced, a
  * warning says what remains. Without PTX or cubin to make, the first candidates
  * are printed and no compiler runs. */
@@ -222,14 +223,46 @@ take_fallback(struct variant_slot *slot)
     return false;
 }
 
-/* The next candidate of a slot; false when none is left. */
+/* Of those behind the chosen one that which leaves most registers free. */
 static bool
-advance(struct unit *u, uint32_t slot)
+take_roomiest(struct variant_slot *slot, const struct device *dev)
 {
+    uint32_t best = slot->chosen;
+    int most = 0;
+
+    for (uint32_t i = slot->chosen + 1; i < slot->n_candidates; i++) {
+        const struct candidate *c = &slot->candidates[i];
+        const int64_t *key = c->plan.kernels[0].key;
+        int room;
+
+        if (c->refused || c->plan.kernels[0].scheduler == SCHED_FALLBACK)
+            continue;
+        room = device_register_cap(dev, (int)key[PK_THREADS],
+                                   (int)MAX(key[PK_BLOCKS_PER_SM], 1)) -
+               c->plan.cost.regs;
+        if (room > most) {
+            most = room;
+            best = i;
+        }
+    }
+    if (best == slot->chosen)
+        return false;
+    slot->chosen = best;
+    return true;
+}
+
+/* The next candidate of a slot: the next ones by time, then the one with room,
+ * at last fallback; false when none is left. */
+static bool
+advance(struct pipeline *p, struct unit *u, uint32_t slot)
+{
+    struct variant_slot *s = &u->selection->slots[slot];
+
     if (++u->tries[slot] < MAX_TRIES)
         return selection_next(u->selection, slot);
-    return u->tries[slot] == MAX_TRIES &&
-           take_fallback(&u->selection->slots[slot]);
+    if (u->tries[slot] == MAX_TRIES && take_roomiest(s, p->device.device))
+        return true;
+    return u->tries[slot] <= MAX_TRIES + 1 && take_fallback(s);
 }
 
 /* True when another plan was taken. */
@@ -242,7 +275,7 @@ reject(struct pipeline *p, struct unit *u, uint32_t v, unsigned bytes)
     if (u->selection && v < u->selection->n_slots) {
         slot = &u->selection->slots[v];
         r.candidate = slot->chosen + 1;
-        if (advance(u, v)) {
+        if (advance(p, u, v)) {
             VEC_PUSH(p->arena, &p->rejected, r);
             diag_report(p->diag, DIAG_PLAN_REJECTED, nowhere, (int)r.candidate,
                         bytes, compiler_name(p), (int)slot->chosen + 1);

@@ -13,6 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Plans for longer rows, and clusters, run in cases that force their keys: as
+ * they are proposed their threads are too many. */
+enum { LONGEST_ROW = 16384 };
+
 typedef VEC(struct variant_plan) variant_vec;
 
 static void
@@ -67,6 +71,9 @@ add_candidates(struct arena *a, const struct facts *f, const struct device *dev,
 
             if (slot->candidates[c].refused ||
                 v.kernels[0].scheduler == SCHED_FALLBACK)
+                continue;
+            if (v.kernels[0].key[PK_BOUND] > LONGEST_ROW ||
+                v.kernels[0].key[PK_CLUSTER] > 1)
                 continue;
             if (has_ring(&slot->candidates[c]) && rings++ >= most_rings)
                 continue;

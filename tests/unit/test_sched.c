@@ -127,7 +127,7 @@ instance(size_t body, const char *t, const char *m, const char *n)
 static int64_t
 columns_held(const struct candidate *c)
 {
-    return key(c, PK_THREADS_PER_ROW) * key(c, PK_VECTOR) *
+    return key(c, PK_CLUSTER) * key(c, PK_THREADS_PER_ROW) * key(c, PK_VECTOR) *
            key(c, PK_VECTORS_PER_THREAD);
 }
 
@@ -158,6 +158,27 @@ every_shape_has_a_plan(void **state)
                 if (columns[n] > 1)
                     assert_int_equal(columns[n] % key(c, PK_VECTOR), 0);
             }
+}
+
+/* Clusters hold rows of 131072 columns, whatever divides them. */
+static void
+long_rows_go_to_clusters(void **state)
+{
+    static const char *const devices[] = {"b200", "h100", "h200"};
+    static const char *const columns[] = {"16384", "20000", "65537", "131072"};
+
+    (void)state;
+    for (size_t d = 0; d < ARRAY_LEN(devices); d++)
+        for (size_t n = 0; n < ARRAY_LEN(columns); n++) {
+            struct selection *s =
+                select_on(instance(1, "f32", "2048", columns[n]),
+                          device_find(devices[d]));
+            const struct candidate *c = chosen(s, 0);
+
+            assert_int_equal(c->plan.kernels[0].scheduler,
+                             SCHED_INNER_OUTER_PERSISTENT);
+            assert_true(key(c, PK_CLUSTER) > 1);
+        }
 }
 
 static void
@@ -470,6 +491,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_has_a_plan),
+        cmocka_unit_test(long_rows_go_to_clusters),
         cmocka_unit_test(every_device_has_a_plan),
         cmocka_unit_test(guards_name_what_is_not_proven),
         cmocka_unit_test(kinds_go_to_their_strategy),

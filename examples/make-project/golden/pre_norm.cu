@@ -92,13 +92,6 @@ static __device__ __forceinline__ fu_i64 fu_again(fu_i64 offset)
     return offset;
 }
 
-// A word that is unpacked again where it is used: the compiler may not hold
-// what it has unpacked before. No instruction.
-static __device__ __forceinline__ void fu_again_word(fu_u32 &w)
-{
-    asm volatile("" : "+r"(w));
-}
-
 // All threads of the block.
 static __device__ __forceinline__ void fu_barrier()
 {
@@ -408,15 +401,6 @@ fu_set(fu_vec<T, V> &v, int e, typename fu_value<T>::reg x)
     fu_lane<T, sizeof(T)>::set(v.w, e, fu_value<T>::pack(x));
 }
 
-// What waits packed stays packed: each use unpacks it again.
-template <typename T, int V>
-static __device__ __forceinline__ void fu_stay_packed(fu_vec<T, V> &v)
-{
-#pragma unroll
-    for (int i = 0; i < fu_vec<T, V>::WORDS; ++i)
-        fu_again_word(v.w[i]);
-}
-
 // V elements at p[off..]; through the read-only path when p is const.
 template <int V, typename T>
 static __device__ __forceinline__ fu_vec<T, V> fu_vload(const T *p, fu_i64 off)
@@ -617,7 +601,6 @@ fu_pre_norm_v0_k0(
         const int c = (v * 32 + t) * 8;
         if (active && c < d_N) {
             const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
-            fu_stay_packed(b_x[v]);
             fu_vec<fu_bf16, 8> s_y;
 #pragma unroll
             for (int e = 0; e < 8; ++e) {
@@ -697,7 +680,6 @@ fu_pre_norm_v1_k0(
             const int c = (v * 256 + tid) * 8;
             if (c < d_N) {
                 const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
-                fu_stay_packed(b_x[v]);
                 fu_vec<fu_bf16, 8> s_y;
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
