@@ -136,6 +136,39 @@ def test_native(at):
             device(env, (3,), "no usable device")
 
 
+def test_several_manifests(at):
+    """several plans of one program; one that fails is named"""
+    with compiled(at) as (folder, env):
+        for suffix in ("ptx", "cu", "json"):
+            shutil.copy(os.path.join(folder, f"out.{suffix}"),
+                        os.path.join(folder, f"two.{suffix}"))
+        both = ["out.json", "two.json"]
+        run(at, folder, env, [*both, *SHAPE, "--check"], (1,),
+            r"plan out\.json  WRONG\nplan two\.json  WRONG", True)
+        run(at, folder, env, [*both, *EMPTY, "--check"], (0,),
+            r"plan out\.json  ok\nplan two\.json  ok")
+        # Without elements there is nothing to find wrong; elsewhere there is.
+        run(at, folder, env, [*both, *EMPTY, "--bench", "--time-shape", "M=3"],
+            (1,), r"elements are not written\nplan two\.json  WRONG", True)
+        env["STUB_CUDA"] = "cuLaunchKernelEx=700"
+        run(at, folder, env, [*both, *SHAPE, "--check"], (3,),
+            r"plan out\.json  failed: .*CUDA error 700")
+        env["STUB_CUDA"] = "cuGraphInstantiateWithFlags=801"
+        run(at, folder, env, [*both, *EMPTY, "--bench"], (3,),
+            r"CUDA error 801|nothing is launched")
+        env["STUB_CUDA"] = None
+        run(at, folder, env, [*both, *SHAPE, "--reference"], (2,), "no more")
+        run(at, folder, env, ["out.json", *SHAPE, "--time-shape", "M=3"], (2,),
+            "is for --bench")
+        run(at, folder, env, ["out.json", *SHAPE, "--replays", "3"], (2,),
+            "--replays")
+        run(at, folder, env, ["out.json", "no.json", *SHAPE], (3,), "no.json")
+        faults.run([at.fusec, "-D", "N=8", "in.fusion", "-o", "other.ptx"],
+                   folder, env=own_nvrtc(at))
+        run(at, folder, env, ["out.json", "other.json", *SHAPE, "--check"],
+            (1,), "of another program than")
+
+
 def test_missing_files(at):
     """the manifest or what lies beside it is missing or a folder"""
     with compiled(at) as (folder, env):
@@ -323,7 +356,8 @@ def test_emulation(at):
 if __name__ == "__main__":
     sys.exit(faults.main(__doc__, [
         test_stand_in, test_no_driver, test_driver_errors, test_bench_errors,
-        test_native, test_missing_files, test_mixed_files, test_bad_manifests, test_sizes,
-        test_library, test_library_memory, test_emulation],
+        test_native, test_several_manifests, test_missing_files,
+        test_mixed_files, test_bad_manifests, test_sizes, test_library,
+        test_library_memory, test_emulation],
         [("cuts", 60, "lengths of a manifest cut short"),
          ("allocations", 60, "to fail")]))

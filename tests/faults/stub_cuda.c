@@ -39,10 +39,12 @@ give(void *to, const void *what, size_t n)
 static int
 allocate(cu_ptr *ret, size_t bytes)
 {
-    void *p = malloc(bytes);
+    void *p = NULL;
 
+    if (posix_memalign(&p, 256, bytes) != 0)
+        return 2;
     *ret = (cu_ptr)(uintptr_t)p;
-    return p ? 0 : 2;
+    return 0;
 }
 
 static int

@@ -25,6 +25,7 @@ struct checker {
     struct message msg;
     int variant;
     bool wrong;
+    bool quiet; /* say what is wrong, not what is right */
 };
 
 static int32_t
@@ -125,6 +126,8 @@ print_report(struct checker *c, uint32_t p, const struct check_report *r,
 {
     bool ok = check_passed(r);
 
+    if (ok && c->quiet)
+        return;
     printf("  %s  %s  max error %.3g (%.2f of the bound)  rel L2 %.3g",
            describe(c->s, p), ok ? "ok" : "WRONG", r->max_error, r->max_units,
            r->rel_l2);
@@ -144,23 +147,24 @@ print_report(struct checker *c, uint32_t p, const struct check_report *r,
         printf("    too many undecided elements: this shows nothing\n");
 }
 
-static void
-judge(struct checker *c, struct eval *e, uint32_t result, bool integers)
+static const struct tensor *
+result_tensor(const struct session *s, uint32_t result)
 {
-    struct session *s = c->s;
-    uint32_t p = (uint32_t)param_of(s, s->g->results[result].name);
-    const struct tensor *t = &s->tensors[p];
-    int64_t n = 0;
-    const int64_t *rows =
-        check_rows(c->arena, t->rank, t->shape, s->o->seed, &n);
-    struct eval_values v = eval_result(e, result, rows, n);
-    struct check_report r = check_output(&v, t, integers);
+    return &s->tensors[param_of(s, s->g->results[result].name)];
+}
+
+static void
+judge(struct checker *c, const struct eval_values *v, uint32_t result,
+      bool integers)
+{
+    const struct tensor *t = result_tensor(c->s, result);
+    struct check_report r = check_output(v, t, integers);
 
     /* Integers may meet in comparisons by design; what is exact counts. */
     if (integers && r.wrong == 0 && r.undecided > 0)
         r.undecided = 0;
     c->wrong |= !check_passed(&r);
-    print_report(c, p, &r, &v, integers);
+    print_report(c, (uint32_t)(t - c->s->tensors), &r, v, integers);
 }
 
 static int
@@ -177,8 +181,15 @@ compare(struct checker *c, bool integers)
         arena_free(c->arena);
         return EXIT_INPUT;
     }
-    for (uint32_t r = 0; r < c->s->g->n_results; r++)
-        judge(c, e, r, integers);
+    for (uint32_t r = 0; r < c->s->g->n_results; r++) {
+        const struct tensor *t = result_tensor(c->s, r);
+        int64_t n = 0;
+        const int64_t *rows =
+            check_rows(c->arena, t->rank, t->shape, c->s->o->seed, &n);
+        struct eval_values v = eval_result(e, r, rows, n);
+
+        judge(c, &v, r, integers);
+    }
     arena_free(c->arena);
     return EXIT_OK;
 }
@@ -393,6 +404,105 @@ check_run(struct session *s, struct machine *m)
         machine_cpu_print(m);
     m->release(m);
     return c->wrong ? EXIT_INPUT : EXIT_OK;
+}
+
+/* --- Several plans -------------------------------------------------------- */
+
+/* Rows of a result that every plan is judged by: all of a small one, else some
+ * at equal distances, and the last. */
+static const int64_t *
+few_rows(struct arena *a, const struct tensor *t, int64_t *ret_n)
+{
+    enum { FEW_ELEMENTS = 1 << 19, LEAST_ROWS = 8 };
+    int64_t count = tensor_count(t), rows, n, *r;
+
+    if (t->rank < 2 || count <= FEW_ELEMENTS)
+        return NULL;
+    rows = count / t->shape[t->rank - 1];
+    n = MAX(LEAST_ROWS, FEW_ELEMENTS / t->shape[t->rank - 1]);
+    if (n >= rows)
+        return NULL;
+    r = NEW_ARRAY(a, int64_t, n);
+    for (int64_t i = 0; i < n; i++)
+        r[i] = i * rows / n;
+    r[n - 1] = rows - 1;
+    *ret_n = n;
+    return r;
+}
+
+static struct eval_values *
+reference_values(struct session *s, struct arena *a)
+{
+    struct eval_values *v;
+    struct eval *e;
+    struct buf why;
+
+    buf_init(&why, a);
+    e = reference_run(s, a, &why);
+    if (!e) {
+        failed(buf_str(&why));
+        return NULL;
+    }
+    v = NEW_ARRAY(a, struct eval_values, s->g->n_results + 1);
+    for (uint32_t r = 0; r < s->g->n_results; r++) {
+        int64_t n = 0;
+        const int64_t *rows = few_rows(a, result_tensor(s, r), &n);
+
+        v[r] = eval_result(e, r, rows, n);
+    }
+    return v;
+}
+
+static int
+check_plan(struct session *s, struct machine *m, const struct eval_values *v,
+           bool integers, bool *wrong)
+{
+    struct checker c = {.s = s, .m = m, .quiet = true};
+    int status;
+
+    c.msg = (struct message){c.text, sizeof(c.text)};
+    if ((status = placed_open(&c.placed, s, m, &c.msg))) {
+        failed(c.text);
+        status = run_exit_status(status);
+    } else {
+        status = integers ? run_once(&c) : run_twice(&c);
+    }
+    if (status) {
+        printf("plan %s  failed: %s\n", s->o->manifest, c.text);
+        return status;
+    }
+    for (uint32_t r = 0; r < s->g->n_results; r++)
+        judge(&c, &v[r], r, integers);
+    m->release(m);
+    *wrong |= c.wrong;
+    return EXIT_OK;
+}
+
+int
+check_plans(struct session *const *s, struct machine *const *m, uint32_t n,
+            bool *ret_wrong)
+{
+    int status = EXIT_OK;
+
+    for (int integers = 0; integers <= has_reduction(s[0]->g); integers++) {
+        struct arena *a = arena_new();
+        struct eval_values *v;
+
+        session_fill(s[0], integers);
+        v = reference_values(s[0], a);
+        if (!v)
+            status = EXIT_INPUT;
+        for (uint32_t i = 0; i < n && !status; i++)
+            status = check_plan(s[i], m[i], v, integers, &ret_wrong[i]);
+        arena_free(a);
+        if (status)
+            return status;
+    }
+    session_fill(s[0], false);
+    for (uint32_t i = 0; i < n; i++)
+        printf("plan %s  %s\n", s[i]->o->manifest,
+               ret_wrong[i] ? "WRONG" : "ok");
+    return EXIT_OK;
 }
 
 int

@@ -16,8 +16,8 @@
 #include "support/source.h"
 #include "tools/launch/module.h"
 
-static int
-complain(struct arena *a, const char *text, int status)
+int
+run_complain(struct arena *a, const char *text, int status)
 {
     struct buf shown;
 
@@ -42,9 +42,9 @@ run_exit_status(int status)
                : EXIT_INPUT;
 }
 
-/* A file that cannot be read is missing; one that is no manifest is wrong. */
-static int
-read_manifest(const char *path, struct manifest *ret, const struct message *msg)
+int
+run_read_manifest(const char *path, struct manifest *ret,
+                  const struct message *msg)
 {
     char why[256];
     size_t len;
@@ -72,10 +72,10 @@ run_on_machine(struct session *s)
                                : machine_open_gpu(&m, s, &msg);
 
     if (status)
-        return complain(s->arena, text, run_exit_status(status));
+        return run_complain(s->arena, text, run_exit_status(status));
     status = check_run(s, &m);
     if (!status && s->o->bench)
-        status = bench_run(s, &m);
+        status = bench_run(&s, &(struct machine *){&m}, 1, false);
     m.close(&m);
     return status;
 }
@@ -90,7 +90,7 @@ run(struct session *s, struct buf *why)
     if (!status && s->o->save_dir)
         status = save_outputs(s, why);
     if (why->len)
-        complain(s->arena, buf_str(why), status);
+        run_complain(s->arena, buf_str(why), status);
     return status;
 }
 
@@ -102,10 +102,10 @@ run_file(struct arena *a, struct options *o)
     struct buf why;
     char text[512];
     struct message msg = {text, sizeof(text)};
-    int status = read_manifest(o->manifest, &manifest, &msg);
+    int status = run_read_manifest(o->manifest, &manifest, &msg);
 
     if (status)
-        return complain(a, text, status);
+        return run_complain(a, text, status);
     if (o->bench)
         o->check = true; /* no time of an unchecked result */
     buf_init(&why, a);
@@ -126,12 +126,13 @@ main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     buf_init(&why, a);
     if (!options_parse(&o, a, argc, argv, &why))
-        status = complain(a, buf_str(&why), EXIT_USAGE);
+        status = run_complain(a, buf_str(&why), EXIT_USAGE);
     else if (o.help || o.version)
         fputs(o.help ? options_help() : "fusec-run " FUSEC_VERSION "\n",
               stdout);
     else
-        status = run_file(a, &o);
+        status = o.n_manifests > 1 || o.n_time_shapes ? plans_run(a, &o)
+                                                      : run_file(a, &o);
     arena_free(a);
     return status;
 }

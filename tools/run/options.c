@@ -12,8 +12,10 @@
 const char *
 options_help(void)
 {
-    return "usage: fusec-run MANIFEST [options]\n"
-           "Launches a compiled fusion, checks it, times it.\n"
+    return "usage: fusec-run MANIFEST... [options]\n"
+           "Launches a compiled fusion, checks it, times it. Several manifests "
+           "are plans of\n"
+           "one program: checked against one reference, timed in turn.\n"
            "\n"
            "  --shape NAME=N         a dimension's value (--shape M=8,N=512 "
            "too)\n"
@@ -24,6 +26,11 @@ options_help(void)
            "  --fusion NAME          which fusion, when there are several\n"
            "  --check                compare with the reference interpreter\n"
            "  --bench                time it against a copy of the same size\n"
+           "  --time-shape NAME=N    other sizes for --bench; there the "
+           "results of several\n"
+           "                         plans are compared with each other\n"
+           "  --replays W,N          of --bench: W to warm up, N timed ones "
+           "(default 3,10)\n"
            "  --emulate              run the generated CUDA on the CPU\n"
            "  --reference            run the interpreter, no kernel\n"
            "  --save-outputs DIR     write the outputs as DIR/NAME.npy\n"
@@ -60,11 +67,12 @@ assign(struct arena *a, struct assignment **list, uint32_t *n, const char *text)
 
 /* M=1,N=2 */
 static bool
-assign_shapes(struct options *o, struct arena *a, const char *text)
+assign_shapes(struct assignment **list, uint32_t *count, struct arena *a,
+              const char *text)
 {
     while (*text) {
         size_t n = strcspn(text, ",");
-        if (!assign(a, &o->shapes, &o->n_shapes, arena_strndup(a, text, n)))
+        if (!assign(a, list, count, arena_strndup(a, text, n)))
             return false;
         text += n + (text[n] == ',');
     }
@@ -80,6 +88,21 @@ parse_number(const char *text, uint64_t most, uint64_t *ret)
         return false;
     *ret = strtoull(text, &end, 10);
     return *end == '\0' && *ret <= most;
+}
+
+/* "3,10" */
+static bool
+set_replays(struct options *o, struct arena *a, const char *text)
+{
+    size_t n = strcspn(text, ",");
+    uint64_t warm_ups, replays;
+
+    if (!text[n] || !parse_number(arena_strndup(a, text, n), 100, &warm_ups) ||
+        !parse_number(text + n + 1, 1000, &replays) || replays == 0)
+        return false;
+    o->warm_ups = (unsigned)warm_ups;
+    o->replays = (unsigned)replays;
+    return true;
 }
 
 static bool
@@ -107,7 +130,11 @@ set_value(struct options *o, struct arena *a, const char *arg,
 
     *ret_known = true;
     if (strcmp(arg, "--shape") == 0)
-        return assign_shapes(o, a, value);
+        return assign_shapes(&o->shapes, &o->n_shapes, a, value);
+    if (strcmp(arg, "--time-shape") == 0)
+        return assign_shapes(&o->time_shapes, &o->n_time_shapes, a, value);
+    if (strcmp(arg, "--replays") == 0)
+        return set_replays(o, a, value);
     if (strcmp(arg, "--input") == 0)
         return assign(a, &o->inputs, &o->n_inputs, value);
     if (strcmp(arg, "--seed") == 0)
@@ -174,6 +201,10 @@ modes_agree(const struct options *o, struct buf *why)
     else if (o->reference && (o->check || o->bench || o->emulate))
         buf_puts(why, "--reference runs no kernel: it cannot stand beside "
                       "--check, --bench or --emulate");
+    else if (o->n_manifests > 1 && (o->reference || o->save_dir))
+        buf_puts(why, "several manifests can be checked and timed, no more");
+    else if (o->n_time_shapes && !o->bench)
+        buf_puts(why, "--time-shape is for --bench");
     else if (o->emulate && o->bench)
         buf_puts(why, "--bench means nothing in an emulation");
     else
@@ -187,18 +218,19 @@ options_parse(struct options *o, struct arena *a, int argc, char **argv,
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
-    *o = (struct options){.threads = cores > 0 ? (unsigned)cores : 1};
+    *o = (struct options){.threads = cores > 0 ? (unsigned)cores : 1,
+                          .warm_ups = 3,
+                          .replays = 10};
+    o->manifests = NEW_ARRAY(a, const char *, (size_t)argc);
     for (int i = 1; i < argc; i++) {
         if (argv[i][0] == '-') {
             if (!parse_option(o, a, argv, &i, why))
                 return false;
-        } else if (o->manifest) {
-            buf_printf(why, "more than one manifest: '%s' and '%s'",
-                       o->manifest, argv[i]);
-            return false;
         } else {
-            o->manifest = argv[i];
+            o->manifests[o->n_manifests++] = argv[i];
         }
     }
+    if (o->n_manifests)
+        o->manifest = o->manifests[0];
     return modes_agree(o, why);
 }

@@ -6,13 +6,31 @@
 
 #include "support/arena.h"
 
+/* Checks the arguments, and makes and clears the workspace. */
+static int
+place_workspace(struct placed *p, const struct session *s,
+                const struct message *msg)
+{
+    struct fusec_space space;
+    int status;
+
+    if ((status = match_args(&p->match, p->args, s->f->n_params, true, msg)) ||
+        (status = match_workspace(&p->match, NULL, &p->workspace_bytes, msg)))
+        return status;
+    p->workspace = p->m->alloc(p->m, p->workspace_bytes);
+    if (!p->workspace)
+        return message_set(msg, FUSEC_NO_MEMORY,
+                           "no memory for the workspace (%zu bytes)",
+                           p->workspace_bytes);
+    space = (struct fusec_space){p->workspace, p->workspace_bytes, NULL};
+    return match_clear(&p->match, &p->m->backend, &space, msg);
+}
+
 int
 placed_open(struct placed *p, struct session *s, struct machine *m,
             const struct message *msg)
 {
     uint32_t n = s->f->n_params;
-    struct fusec_space space;
-    int status;
 
     *p = (struct placed){.m = m};
     p->match.f = s->f;
@@ -28,16 +46,17 @@ placed_open(struct placed *p, struct session *s, struct machine *m,
                                "no memory for '%s' (%zu bytes)",
                                s->f->params[i].pub.name, s->bytes[i]);
     }
-    if ((status = match_args(&p->match, p->args, n, true, msg)) ||
-        (status = match_workspace(&p->match, NULL, &p->workspace_bytes, msg)))
-        return status;
-    p->workspace = m->alloc(m, p->workspace_bytes);
-    if (!p->workspace)
-        return message_set(msg, FUSEC_NO_MEMORY,
-                           "no memory for the workspace (%zu bytes)",
-                           p->workspace_bytes);
-    space = (struct fusec_space){p->workspace, p->workspace_bytes, NULL};
-    return match_clear(&p->match, &m->backend, &space, msg);
+    return place_workspace(p, s, msg);
+}
+
+int
+placed_share(struct placed *p, const struct placed *of, struct session *s,
+             struct machine *m, const struct message *msg)
+{
+    *p = (struct placed){.m = m, .args = of->args};
+    p->match.f = s->f;
+    p->match.sms = m->backend.sms;
+    return place_workspace(p, s, msg);
 }
 
 int

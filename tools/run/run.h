@@ -20,9 +20,13 @@ struct assignment {
 };
 
 struct options {
-    const char *manifest, *fusion, *save_dir, *cxx, *cache;
-    struct assignment *shapes, *inputs;
-    uint32_t n_shapes, n_inputs;
+    const char *manifest; /* the first of manifests */
+    const char **manifests;
+    const char *fusion, *save_dir, *cxx, *cache;
+    struct assignment *shapes, *inputs, *time_shapes;
+    uint32_t n_manifests, n_shapes, n_inputs, n_time_shapes;
+    unsigned warm_ups, replays; /* of --bench */
+    bool repeat_inputs;         /* large inputs repeat their first part */
     uint64_t seed;
     unsigned threads;
     int device, sms;
@@ -35,6 +39,11 @@ const char *options_help(void);
 
 /* What a status of the launch library means to the shell. */
 int run_exit_status(int status);
+/* Prints a message of several lines; returns the status. */
+int run_complain(struct arena *a, const char *text, int status);
+/* A file that cannot be read is missing; one that is no manifest is wrong. */
+int run_read_manifest(const char *path, struct manifest *ret,
+                      const struct message *msg);
 
 struct session {
     struct arena *arena;
@@ -50,6 +59,9 @@ struct session {
 
 /* Fixes sizes, allocates host memory and fills the inputs. */
 int session_open(struct session *s, struct buf *why);
+/* The sizes, arguments and values of FIRST for another plan of its program. */
+int session_share(struct session *s, const struct session *first,
+                  struct buf *why);
 /* Fills all inputs that were not given as files: with the generator asked for,
  * or with small integers. */
 void session_fill(struct session *s, bool integers);
@@ -102,6 +114,9 @@ struct placed {
 };
 int placed_open(struct placed *p, struct session *s, struct machine *m,
                 const struct message *msg);
+/* The arguments of OF for another plan, with a workspace of its own. */
+int placed_share(struct placed *p, const struct placed *of, struct session *s,
+                 struct machine *m, const struct message *msg);
 /* Lets every output that may be in place be so. */
 void placed_alias(struct placed *p, struct session *s);
 /* Copies all arguments there, launches, waits, and copies the outputs back. */
@@ -116,7 +131,17 @@ struct eval *reference_run(struct session *s, struct arena *a, struct buf *why);
 int reference_store(struct session *s, struct buf *why);
 /* Runs, compares, prints one line an output. EXIT_*. */
 int check_run(struct session *s, struct machine *m);
-int bench_run(struct session *s, struct machine *m);
+/* The same of several plans against one evaluation of the reference, with few
+ * words: what is wrong, and then a line a plan. Stops at a launch that fails.
+ */
+int check_plans(struct session *const *s, struct machine *const *m, uint32_t n,
+                bool *ret_wrong);
+/* Times the plans and a copy, which take turns. With COMPARE their results are
+ * compared with each other first. */
+int bench_run(struct session *const *s, struct machine *const *m, uint32_t n,
+              bool compare);
+/* All that the options ask of several plans of one program. */
+int plans_run(struct arena *a, struct options *o);
 int save_outputs(const struct session *s, struct buf *why);
 /* "y bf16[128, 512]" */
 const char *describe(const struct session *s, uint32_t param);

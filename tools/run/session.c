@@ -358,6 +358,32 @@ fill_given(struct session *s, uint32_t p, const struct npy *file, bool given,
     return EXIT_OK;
 }
 
+/* Fills the first elements and repeats them, where all of it would take long;
+ * their number is odd, so that no two rows are the same for long. */
+static void
+fill_repeated(const struct input_spec *spec, struct tensor *t, uint64_t seed,
+              const char *name, unsigned threads)
+{
+    enum { PART = (1 << 22) - 3 };
+    size_t each = dtype_info[t->dtype].bytes, part = PART * each, all;
+    struct tensor first = {.data = t->data,
+                           .dtype = t->dtype,
+                           .rank = 1,
+                           .shape = {PART},
+                           .strides = {1}};
+    int64_t extent;
+
+    if (!tensor_extent(t, &extent) || extent != tensor_count(t) ||
+        extent <= PART) {
+        input_fill(spec, t, seed, input_stream(name), threads);
+        return;
+    }
+    input_fill(spec, &first, seed, input_stream(name), threads);
+    all = (size_t)extent * each;
+    for (size_t at = part; at < all; at += part)
+        memcpy((char *)t->data + at, t->data, MIN(part, all - at));
+}
+
 void
 session_fill(struct session *s, bool integers)
 {
@@ -373,8 +399,12 @@ session_fill(struct session *s, bool integers)
             input_spec_parse(a->value, &spec);
         if (integers && dtype_is_float((enum dtype)q->dtype))
             spec = whole;
-        input_fill(&spec, &s->tensors[p], s->o->seed + integers,
-                   input_stream(q->name), s->o->threads);
+        if (s->o->repeat_inputs)
+            fill_repeated(&spec, &s->tensors[p], s->o->seed, q->name,
+                          s->o->threads);
+        else
+            input_fill(&spec, &s->tensors[p], s->o->seed + integers,
+                       input_stream(q->name), s->o->threads);
     }
 }
 
@@ -427,6 +457,46 @@ session_open(struct session *s, struct buf *why)
     if (!status)
         session_fill(s, false);
     return status;
+}
+
+static bool
+same_program(const struct session *s, const struct session *t)
+{
+    const struct fusec_fusion *f = s->f, *g = t->f;
+
+    if (!s->manifest->program || !t->manifest->program ||
+        strcmp(s->manifest->program, t->manifest->program) != 0 ||
+        f->n_params != g->n_params || f->n_dims != g->n_dims)
+        return false;
+    for (uint32_t i = 0; i < f->n_dims; i++)
+        if (strcmp(f->dims[i].name, g->dims[i].name) != 0)
+            return false;
+    for (uint32_t p = 0; p < f->n_params; p++)
+        if (strcmp(f->params[p].pub.name, g->params[p].pub.name) != 0 ||
+            !same_tensor(&g->params[p].pub, f->params[p].pub.role,
+                         (enum dtype)f->params[p].pub.dtype,
+                         f->params[p].pub.ndim))
+            return false;
+    return true;
+}
+
+int
+session_share(struct session *s, const struct session *first, struct buf *why)
+{
+    int status = choose_fusion(s, why);
+
+    if (status)
+        return status;
+    if (!same_program(s, first))
+        return wrong(why, "'%s' is of another program than '%s'",
+                     s->o->manifest, first->o->manifest);
+    s->g = first->g;
+    s->args = first->args;
+    s->tensors = first->tensors;
+    s->bytes = first->bytes;
+    s->match = first->match;
+    s->match.f = s->f;
+    return EXIT_OK;
 }
 
 void
