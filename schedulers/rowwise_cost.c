@@ -24,8 +24,15 @@ enum {
  * only: four blocks of 16 KiB reached copy speed on an H200, three did not. */
 static const double ONE_SHOT_DUTY = 0.75;
 
-/* Of the rows that a ring has in flight, so many are before a read from L2. */
-static const double QUEUE_SHARE = 0.5;
+/* Of the rows that a ring has in flight, so many are before a read from L2:
+ * two phases that read the weight again cost 0 to 270 ns a row behind 80 to 160
+ * KB on an H200. */
+static const double QUEUE_SHARE = 0.03;
+
+/* Loads that wait for registers: layer norm backward in f32 at N = 10240 took
+ * 5.6 us a row in place of 3.8 with the inputs unkept and no register to spare
+ * (H200). */
+static const double LATE_LOT_NS = 600;
 
 /* What every row reads again is often still in L1, which is shared memory. */
 static const double INVARIANT_L1_SHARE = 0.5;
@@ -594,14 +601,43 @@ reload_ns(const struct problem *p, const struct shape *s,
     return L2_LATENCY_NS + (queue ? QUEUE_SHARE * c->inflight_bytes / rate : 0);
 }
 
+/* The next row arrives while this one is worked on. Loads come back in order: a
+ * re-read in the loop waits for the next row's loads before it, and nothing is
+ * hidden. */
+static bool
+loads_ahead(const struct shape *s, const struct traffic *t)
+{
+    return s->persistent &&
+           ((s->prefetch && t->reload_phases == 0) || s->ring.stages > 0);
+}
+
+/* What isn't kept is loaded where it is used, a few vectors at a time where
+ * registers are few: each lot but the first waits on its own. */
+static double
+held_back_ns(const struct row_use *u, const struct shape *s, int spare)
+{
+    const struct facts *f = u->p->f;
+    int all = 0, lot, first, last;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++) {
+        enum store st = row_store(u->k, n);
+
+        if (f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
+            node_has_rows(f, n) && (st == STORE_NONE || st == STORE_RELOAD) &&
+            row_span(u, n, &first, &last) && first == 0)
+            all += packed_registers(s, graph_node(f->g, n)->dtype);
+    }
+    if (s->looped || all == 0)
+        return 0;
+    lot = MAX(spare, 0) + (all + s->vpt - 1) / s->vpt;
+    return LATE_LOT_NS * (double)((all + lot - 1) / lot - 1);
+}
+
 static double
 stall_ns(const struct problem *p, const struct shape *s,
          const struct traffic *t, const struct plan_cost *c)
 {
-    /* Loads come back in order: a re-read in the loop waits for the next row's
-     * loads before it, and nothing is hidden. */
-    bool ahead = (s->prefetch && t->reload_phases == 0) || s->ring.stages > 0;
-    double ns = ahead && s->persistent ? 0 : DRAM_LATENCY_NS;
+    double ns = loads_ahead(s, t) ? 0 : DRAM_LATENCY_NS;
 
     ns += p->f->levels * exchange_ns(s) * s->steps;
     if (!s->persistent)
@@ -744,8 +780,8 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     c->quantisation *= row_cluster_loss(k);
     set_inflight(p, &s, &t, &w, MAX(n, 1), c);
     set_bytes(p, &s, &t, lane_waste(&s, n), c);
-    w.stall_ns =
-        stall_ns(p, &s, &t, c) + p->f->levels * row_cluster_ns(k) * s.steps;
+    w.stall_ns = held_back_ns(&u, &s, cap - c->regs) + stall_ns(p, &s, &t, c) +
+                 p->f->levels * row_cluster_ns(k) * s.steps;
     set_cycle(p, &u, &s, &t, c, &w);
     row_finish_cost(p, k, MAX(n, 1), c);
     cost_finish(p, &w, c);
