@@ -140,7 +140,8 @@ class Bench:
         row = {"key": problem.key, "bytes": problem.bytes,
                "error": max(errors.values()), "fusec": entry["fusec"],
                "kernels": kernels, "plans": entry["plans"],
-               **self.mach.info()}
+               "predicted_us": entry["predicted_us"],
+               "summary": entry["summary"], **self.mach.info()}
         wrong = [f"{f}: error {e:.3g} of what is allowed"
                  for f, e in errors.items() if not e <= 1]
         if wrong:  # the peers are measured all the same

@@ -45,7 +45,8 @@ class Row:
         self.key, self.us = row["key"], row["us"]
         self.problem = problems.parse(self.key)
         self.bytes, self.error = row["bytes"], row["error"]
-        self.kernels = row["kernels"]
+        self.kernels, self.summary = row["kernels"], row["summary"]
+        self.predicted = row["predicted_us"]
         self.kind = fusions.FUSIONS[self.problem.fusion].kind
         self.own, self.copy = self.us["own"], self.us["copy"]
         self.sol = self.copy / self.own
@@ -95,8 +96,8 @@ def peer_cell(r, peer):
 def problem_table(rows):
     out = ["| rows | N | MB | copy us | own us | TB/s | SOL | projection us |"
            " no projection us | own behind better | over eager |"
-           " over compile |",
-           "|" + " --: |" * 12]
+           " over compile | predicted us | own plan |",
+           "|" + " --: |" * 13 + " --- |"]
     for r in rows:
         p = r.problem
         behind = None if r.behind is None else 100 * (r.behind - 1)
@@ -106,7 +107,8 @@ def problem_table(rows):
             f"| {cell(r.us.get('projection'), '.1f')} "
             f"| {cell(r.us.get('no_projection'), '.1f')} "
             f"| {cell(behind, '+.1f')} % | {peer_cell(r, 'eager')} "
-            f"| {peer_cell(r, 'compile')} |")
+            f"| {peer_cell(r, 'compile')} | {r.predicted:.1f} "
+            f"| {r.summary} |")
     return out
 
 

@@ -231,7 +231,8 @@ class Runs(unittest.TestCase):
         (self.dir / "p.json").write_text(json.dumps(manifest))
         bench = measure.Bench(Broken(), self.dir, (0, 1))
         row = bench.run(problems.parse("row_sum-f32-4x8"),
-                        {"plans": {"own": "p"}, "fusec": ""}, ("eager",))
+                        {"plans": {"own": "p"}, "fusec": "", "summary": "",
+                         "predicted_us": 0}, ("eager",))
         self.assertIn("of what is allowed", row["failed"])
         self.assertEqual(set(row["us"]), {"copy", "eager"})
         self.assertIn("eager", results.peer_row(row))
@@ -240,7 +241,8 @@ class Runs(unittest.TestCase):
 
 def result(key, own, copy, **more):
     return {"key": key, "bytes": problems.parse(key).bytes, "error": 0.5,
-            "kernels": 2, "torch": "2", "gpu": "g", "date": "d",
+            "kernels": 2, "summary": "nothing kept", "predicted_us": 150.0,
+            "torch": "2", "gpu": "g", "date": "d",
             "us": {"own": own, "copy": copy, **more}}
 
 
@@ -284,7 +286,7 @@ class Tables(unittest.TestCase):
                       "| 1.90 no (2.00) | 1.90 yes | 1.90 |", text)
         self.assertIn("behind the better forced one: 1 of 1", text)
         self.assertIn("| 805.5 | 190.0 | 200.0 | 4.03 | 0.950 | 200.0 | 190.0 "
-                      "| +5.3 % | – | ~1.90 |", text)
+                      "| +5.3 % | – | ~1.90 | 150.0 | nothing kept |", text)
 
 
 if __name__ == "__main__":
