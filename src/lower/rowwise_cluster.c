@@ -295,7 +295,8 @@ rw_cluster_join(struct rw *w, struct kbuild *b)
     kb_eval(b, ke_call(w->a, "fu_cluster_wait", NULL, 0));
 }
 
-/* Nobody waits or sends any more: the mbarriers are ordinary memory again. */
+/* When all blocks are here nobody waits or sends any more: the mbarriers are
+ * ordinary memory again. */
 void
 rw_cluster_close(struct rw *w, struct kbuild *b)
 {
@@ -304,7 +305,8 @@ rw_cluster_close(struct rw *w, struct kbuild *b)
 
     if (!has_clusters(w))
         return;
-    kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
+    kb_eval(b, ke_call(a, "fu_cluster_arrive", NULL, 0));
+    kb_eval(b, ke_call(a, "fu_cluster_wait", NULL, 0));
     in = kb_if(b, ke_bin(a, "==", w->tid, ke_int(a, 0)));
     for (int x = 0; x < TURNS; x++)
         kb_eval(&in, ke_call(a, "fu_mbarrier_inval", NULL, 1,

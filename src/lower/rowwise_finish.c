@@ -390,6 +390,20 @@ columns_to_fold(const struct rw *w)
     return MAX((n - 1) / w->kp->key[PK_GRID_ROWS], 0) + 1;
 }
 
+/* Whether a block may have to fold a second stretch of columns. */
+static bool
+folds_again(const struct rw *w, const struct fold *f)
+{
+    int64_t width = (int64_t)f->across * f->vec, n = w->kp->key[PK_BOUND];
+    bool is_last = w->kp->key[PK_FINISH] == FINISH_LAST_BLOCK;
+
+    if (w->tiles)
+        return !is_last || (int64_t)w->tpr * w->vec * w->vpt > width;
+    if (!sym_is_int(w->n, &n) && n == 0)
+        return true;
+    return n > width * (is_last ? 1 : w->kp->key[PK_GRID_ROWS]);
+}
+
 /* As many slices as would otherwise be threads without a column, while each
  * has two partial rows; then vectors no wider than leave all threads busy. */
 static struct fold
@@ -405,7 +419,7 @@ fold_inside(const struct rw *w)
     f.across = w->threads / f.slices;
     while (f.vec > 1 && (int64_t)f.across * f.vec / 2 >= columns)
         f.vec /= 2;
-    f.again = true;
+    f.again = folds_again(w, &f);
     return f;
 }
 
