@@ -326,15 +326,68 @@ selection_plan(struct arena *a, const struct selection *s)
     return p;
 }
 
-bool
-selection_next(struct selection *s, uint32_t slot)
+/* Registers that the cap leaves free, by the estimate. */
+static int
+room(const struct candidate *c, const struct device *dev)
 {
-    struct variant_slot *v = &s->slots[slot];
+    const int64_t *key = c->plan.kernels[0].key;
 
-    if (v->chosen + 1 >= v->n_candidates ||
-        v->candidates[v->chosen + 1].refused)
+    return device_register_cap(dev, (int)key[PK_THREADS],
+                               (int)MAX(key[PK_BLOCKS_PER_SM], 1)) -
+           c->plan.cost.regs;
+}
+
+/* As many elements a thread as in X, which has spilled, and no more room. */
+static bool
+spills_alike(const struct candidate *c, const struct candidate *x,
+             const struct device *dev)
+{
+    const int64_t *k = c->plan.kernels[0].key, *kx = x->plan.kernels[0].key;
+
+    return c->plan.kernels[0].scheduler == x->plan.kernels[0].scheduler &&
+           k[PK_VECTOR] * k[PK_VECTORS_PER_THREAD] ==
+               kx[PK_VECTOR] * kx[PK_VECTORS_PER_THREAD] &&
+           room(c, dev) <= room(x, dev);
+}
+
+bool
+selection_next(struct selection *s, uint32_t at, const struct device *dev)
+{
+    struct variant_slot *slot = &s->slots[at];
+    const struct candidate *was = &slot->candidates[slot->chosen];
+
+    for (uint32_t i = slot->chosen + 1; i < slot->n_candidates; i++) {
+        const struct candidate *c = &slot->candidates[i];
+
+        if (c->refused)
+            return false;
+        if (!spills_alike(c, was, dev)) {
+            slot->chosen = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+selection_roomiest(struct selection *s, uint32_t at, const struct device *dev)
+{
+    struct variant_slot *slot = &s->slots[at];
+    uint32_t best = slot->chosen;
+    int most = 0;
+
+    for (uint32_t i = slot->chosen + 1; i < slot->n_candidates; i++) {
+        const struct candidate *c = &slot->candidates[i];
+
+        if (c->refused || c->plan.kernels[0].scheduler == SCHED_FALLBACK ||
+            room(c, dev) <= most)
+            continue;
+        most = room(c, dev);
+        best = i;
+    }
+    if (best == slot->chosen)
         return false;
-    v->chosen++;
+    slot->chosen = best;
     return true;
 }
 

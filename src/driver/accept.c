@@ -223,34 +223,6 @@ take_fallback(struct variant_slot *slot)
     return false;
 }
 
-/* Of those behind the chosen one that which leaves most registers free. */
-static bool
-take_roomiest(struct variant_slot *slot, const struct device *dev)
-{
-    uint32_t best = slot->chosen;
-    int most = 0;
-
-    for (uint32_t i = slot->chosen + 1; i < slot->n_candidates; i++) {
-        const struct candidate *c = &slot->candidates[i];
-        const int64_t *key = c->plan.kernels[0].key;
-        int room;
-
-        if (c->refused || c->plan.kernels[0].scheduler == SCHED_FALLBACK)
-            continue;
-        room = device_register_cap(dev, (int)key[PK_THREADS],
-                                   (int)MAX(key[PK_BLOCKS_PER_SM], 1)) -
-               c->plan.cost.regs;
-        if (room > most) {
-            most = room;
-            best = i;
-        }
-    }
-    if (best == slot->chosen)
-        return false;
-    slot->chosen = best;
-    return true;
-}
-
 /* The next candidate of a slot: the next ones by time, then the one with room,
  * at last fallback; false when none is left. */
 static bool
@@ -259,8 +231,9 @@ advance(struct pipeline *p, struct unit *u, uint32_t slot)
     struct variant_slot *s = &u->selection->slots[slot];
 
     if (++u->tries[slot] < MAX_TRIES)
-        return selection_next(u->selection, slot);
-    if (u->tries[slot] == MAX_TRIES && take_roomiest(s, p->device.device))
+        return selection_next(u->selection, slot, p->device.device);
+    if (u->tries[slot] == MAX_TRIES &&
+        selection_roomiest(u->selection, slot, p->device.device))
         return true;
     return u->tries[slot] <= MAX_TRIES + 1 && take_fallback(s);
 }

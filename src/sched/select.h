@@ -67,8 +67,12 @@ struct selection *select_plans(struct arena *a, const struct facts *f,
 /* The plan made of each slot's chosen candidate. */
 struct fusion_plan *selection_plan(struct arena *a, const struct selection *s);
 /* After a spill report: takes slot's next feasible candidate (at last
- * fallback); false when there is none. */
-bool selection_next(struct selection *s, uint32_t slot);
+ * fallback), past those that hold as much in as few registers; false when there
+ * is none. Or the one behind that leaves most registers free, but fallback. */
+bool selection_next(struct selection *s, uint32_t slot,
+                    const struct device *dev);
+bool selection_roomiest(struct selection *s, uint32_t slot,
+                        const struct device *dev);
 /* NULL when the device can run it, else the limit it breaks ("needs 140
  * registers a thread, 128 allowed"). The one feasibility function. */
 const char *plan_infeasible(struct arena *a, const struct facts *f,

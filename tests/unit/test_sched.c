@@ -254,10 +254,15 @@ static void
 rejection_ends_at_fallback(void **state)
 {
     struct selection *s = select_text(instance(1, "bf16", "8192", "4096"));
+    const struct device *dev = device_find("h200");
     uint32_t steps = 0;
 
     (void)state;
-    while (selection_next(s, 0)) {
+    assert_true(selection_roomiest(s, 0, dev));
+    assert_int_not_equal(chosen(s, 0)->plan.kernels[0].scheduler,
+                         SCHED_FALLBACK);
+    s->slots[0].chosen = 0;
+    while (selection_next(s, 0, dev)) {
         assert_null(chosen(s, 0)->refused);
         steps++;
     }
