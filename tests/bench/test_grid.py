@@ -271,6 +271,21 @@ class Tables(unittest.TestCase):
         self.assertEqual([f[:2] for f in found], [(self.KEY, "compile")])
         self.assertEqual(compared, 2)
 
+    def test_commands(self):
+        """The table is written, read again, and compared with."""
+        with tempfile.TemporaryDirectory() as folder:
+            a, b, store = (Path(folder) / n for n in ("a", "b", "store"))
+            results.append(a, result(self.KEY, 200, 190, eager=400))
+            results.append(b, result(self.KEY, 200, 190, eager=440,
+                                     compile=380))
+            for path, status, said in ((a, 0, "1 new"), (a, 0, "0 new"),
+                                       (b, 1, "1 differ")):
+                got = quiet(["peers", str(path), "--store", str(store)])
+                self.assertEqual(got[0], status, got[1])
+                self.assertIn(said, got[1])
+            self.assertEqual(set(results.read_store(store)), {self.KEY})
+        self.assertIn("144 problems, 141.8 GB", quiet(["list", "core"])[1])
+
     def test_drawn_again(self):
         keys = [p.key for p in problems.full()]
         drawn = [k for k in keys if results.drawn_again(k, "1")]
