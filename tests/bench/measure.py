@@ -156,13 +156,17 @@ class Bench:
                    results):
         mach = self.mach
         runs["copy"] = lambda s: mach.copy(s.source, s.target)
+        runs["kernel"] = lambda s: mach.copy_by_kernel(s.source, s.target)
         own = results.get(files.get("own"))
         notes = self._add_peers(problem, peers, sets, own, runs)
         graphs = self._capture(runs, sets, flush, notes)
         times = mach.time(graphs, *self.replays)
+        # The driver's copy takes half as long again at some sizes (250 and
+        # 500 MB on an H200): the faster of two ways is what can be reached.
+        times["copy"] = min(times["copy"], times.pop("kernel"))
         self._check_graphs(graphs, results, sets[0])
         calls = {c: mach.call(r, sets, 5) for c, r in runs.items()
-                 if c in graphs}
+                 if c in graphs and c != "kernel"}
         row["us"] = name_times(times, files)
         row["call_us"] = name_times(calls, files)
         if notes:
