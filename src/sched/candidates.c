@@ -21,43 +21,73 @@ launched_slot(const struct selection *s)
     return &s->slots[i];
 }
 
-/* fallback is worth measuring where it has no rival. */
-static bool
-is_rival(const struct variant_slot *slot, uint32_t i)
+static const char *
+kernels_text(struct arena *a, const struct variant_plan *v)
 {
-    const struct candidate *c = &slot->candidates[i];
+    struct buf b;
 
-    return !c->refused &&
-           (i == 0 || c->plan.kernels[0].scheduler != SCHED_FALLBACK);
+    buf_init(&b, a);
+    for (uint32_t k = 0; k < v->n_kernels; k++)
+        plan_print_kernel(&b, NULL, &v->kernels[k], k);
+    return buf_str(&b);
+}
+
+/* The kernels of those that are worth measuring, else NULL: not what stands
+ * before under another summary, and fallback only where it has no rival. */
+static const char **
+rival_texts(struct arena *a, const struct variant_slot *slot)
+{
+    const char **text = NEW_ARRAY(a, const char *, slot->n_candidates);
+
+    for (uint32_t i = 0; i < slot->n_candidates; i++) {
+        const struct candidate *c = &slot->candidates[i];
+
+        if (c->refused ||
+            (i > 0 && c->plan.kernels[0].scheduler == SCHED_FALLBACK))
+            continue;
+        text[i] = kernels_text(a, &c->plan);
+        for (uint32_t k = 0; k < i && text[i]; k++)
+            if (text[k] && !strcmp(text[k], text[i]))
+                text[i] = NULL;
+    }
+    return text;
 }
 
 /* How many better ones of its kind there are. */
 static uint32_t
-place_in_kind(const struct variant_slot *slot, uint32_t i)
+place_in_kind(const struct variant_slot *slot, const char *const *text,
+              uint32_t i)
 {
     uint32_t better = 0;
 
     for (uint32_t k = 0; k < i; k++)
-        better += is_rival(slot, k) && !strcmp(slot->candidates[k].summary,
-                                               slot->candidates[i].summary);
+        better += text[k] && !strcmp(slot->candidates[k].summary,
+                                     slot->candidates[i].summary);
     return better;
 }
 
-/* Marks up to MOST of them, kind by kind in turn. */
-static bool *
+/* The texts of up to MOST of them, half by rank and half kind by kind in turn,
+ * so that neither the geometry of the best kind nor another kind is left out;
+ * NULL for others. */
+static const char **
 choose(struct arena *a, const struct variant_slot *slot, uint32_t most)
 {
-    bool *marked = NEW_ARRAY(a, bool, slot->n_candidates);
+    const char **text = rival_texts(a, slot);
+    const char **chosen = NEW_ARRAY(a, const char *, slot->n_candidates);
     uint32_t n = 0;
 
+    for (uint32_t i = 0; i < slot->n_candidates && n < most / 2; i++) {
+        chosen[i] = text[i];
+        n += text[i] != NULL;
+    }
     for (uint32_t place = 0; place < slot->n_candidates; place++)
         for (uint32_t i = 0; i < slot->n_candidates && n < most; i++) {
-            if (!is_rival(slot, i) || place_in_kind(slot, i) != place)
+            if (!text[i] || chosen[i] || place_in_kind(slot, text, i) != place)
                 continue;
-            marked[i] = true;
+            chosen[i] = text[i];
             n++;
         }
-    return marked;
+    return chosen;
 }
 
 static void
@@ -71,17 +101,6 @@ static void
 put_int(struct buf *b, const char *key, int64_t v)
 {
     buf_printf(b, ", \"%s\": %" PRId64, key, v);
-}
-
-static const char *
-kernels_text(struct arena *a, const struct variant_plan *v)
-{
-    struct buf b;
-
-    buf_init(&b, a);
-    for (uint32_t k = 0; k < v->n_kernels; k++)
-        plan_print_kernel(&b, NULL, &v->kernels[k], k);
-    return buf_str(&b);
 }
 
 /* The other fusions of the file as they were chosen. */
@@ -130,12 +149,12 @@ candidates_print(struct buf *b, const struct selection *const *s, uint32_t n,
 {
     for (uint32_t i = 0; i < n; i++) {
         const struct variant_slot *slot = launched_slot(s[i]);
-        bool *marked = choose(b->arena, slot, most);
+        const char **kernels = choose(b->arena, slot, most);
 
         for (uint32_t k = 0; k < slot->n_candidates; k++) {
             struct variant_plan v = slot->candidates[k].plan;
 
-            if (!marked[k])
+            if (!kernels[k])
                 continue;
             v.guard = slot->guard;
             print_slot(b, s[i], slot, device);
@@ -144,7 +163,7 @@ candidates_print(struct buf *b, const struct selection *const *s, uint32_t n,
             put_string(b, "summary", slot->candidates[k].summary);
             put_int(b, "predicted_ns", whole(v.cost.total_ns));
             put_string(b, "plan", plan_text(b->arena, s, n, i, &v));
-            put_string(b, "kernels", kernels_text(b->arena, &v));
+            put_string(b, "kernels", kernels[k]);
             buf_puts(b, "}\n");
         }
     }

@@ -83,9 +83,9 @@ const char *plan_infeasible(struct arena *a, const struct facts *f,
  */
 const char *plan_required_guard(struct arena *a, const struct facts *f,
                                 const struct kernel_plan *k);
-/* The MOST best plans of the slot that launches of the counted size take, a
- * JSON object a line: the best of each kind before the second of any, by
- * predicted time. */
+/* MOST plans of the slot that launches of the counted size take, a JSON object
+ * a line, by predicted time: half of them the best, half the best of each kind
+ * in turn. */
 void candidates_print(struct buf *b, const struct selection *const *s,
                       uint32_t n, const char *device, uint32_t most);
 void explain_text(struct buf *b, const struct selection *const *s, uint32_t n,

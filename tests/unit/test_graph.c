@@ -211,6 +211,50 @@ test_hash(void **state)
 }
 
 static void
+sign(void **state, const char *text, struct binding *bind, char ret[17])
+{
+    graph_signature(graph_simplify(load(*state, text, bind)), ret);
+}
+
+/* Names and extents are not part of it; all else is. */
+static void
+test_signature(void **state)
+{
+    static const char *const others[] = {
+        "fusion f(x: f16[M, N]) -> (y: f32[M, N]) {"
+        " y = x - mean(x, axis=1, keepdim=true); }",
+        "fusion f(x: f32[M, N]) -> (y: f16[M, N]) {"
+        " y = x - mean(x, axis=1, keepdim=true); }",
+        "fusion f(x: f32[M, N]) -> (y: f32[M, N]) {"
+        " y = x - mean(x, axis=0, keepdim=true); }",
+        "fusion f(x: f32[M, N]) -> (y: f32[M, N]) {"
+        " y = x + mean(x, axis=1, keepdim=true); }",
+        "fusion f(x: f32[M, N] align(4)) -> (y: f32[M, N]) {"
+        " y = x - mean(x, axis=1, keepdim=true); }",
+        "fusion f(x: f32[N, N]) -> (y: f32[N, N]) {"
+        " y = x - mean(x, axis=1, keepdim=true); }",
+    };
+    const char *text = "fusion f(x: f32[M, N]) -> (y: f32[M, N]) {"
+                       " y = x - mean(x, axis=1, keepdim=true); }";
+    const char *renamed = "fusion g(in: f32[A, B]) -> (out: f32[A, B]) {"
+                          " m = mean(in, axis=1, keepdim=true);"
+                          " out = in - m; }";
+    struct binding n = {"N", "4096", false}, b = {"B", "1000", false};
+    char want[17], got[17];
+
+    sign(state, text, NULL, want);
+    sign(state, renamed, NULL, got);
+    assert_string_equal(got, want);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+        sign(state, others[i], NULL, got);
+        assert_string_not_equal(got, want);
+    }
+    sign(state, text, &n, want);
+    sign(state, renamed, &b, got);
+    assert_string_equal(got, want);
+}
+
+static void
 test_dot(void **state)
 {
     struct buf b;
@@ -433,6 +477,7 @@ main(void)
         TEST(test_round_trip_of_simple),
         TEST(test_round_trip_of_bound),
         TEST(test_hash),
+        TEST(test_signature),
         TEST(test_dot),
         TEST(test_verify),
         TEST(test_identities_go),

@@ -74,7 +74,8 @@ class Builder:
         if not problem.fusion and len(names) > 1:
             raise Bad(f"{problem.file} has several fusions: choose one of "
                       f"{', '.join(names)} with --fusion")
-        rows = [r for r in rows if problem.fusion in (None, r["fusion"])]
+        rows = list({r["plan"]: r for r in rows
+                     if problem.fusion in (None, r["fusion"])}.values())
         if not rows:
             raise Bad(f"{problem.file} has no fusion '{problem.fusion}'")
         return rows
