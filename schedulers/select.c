@@ -206,6 +206,26 @@ add_slots(const struct problem *p, struct selection *sel, int vector,
             low = bounds[i];
 }
 
+/* A launch on a device that can't hold all blocks at once takes the next
+ * variant, guard or not. */
+static bool
+wants_room(const struct candidate *c)
+{
+    return c->plan.kernels[0].key[PK_FINISH] == FINISH_GRID;
+}
+
+/* The last slot takes what no other does. */
+static bool
+is_closed(const struct selection *sel)
+{
+    const struct variant_slot *s;
+
+    if (!sel->n_slots)
+        return false;
+    s = &sel->slots[sel->n_slots - 1];
+    return !*s->guard && !wants_room(&s->candidates[s->chosen]);
+}
+
 /* The fallback without a guard, unless a slot before it has none. What else was
  * proposed stands behind it, with the limit that it breaks. */
 static void
@@ -215,7 +235,7 @@ close_slots(const struct problem *p, struct selection *sel)
     struct variant_slot *slot = &sel->slots[sel->n_slots];
     candidate_vec v;
 
-    if (sel->n_slots && !*sel->slots[sel->n_slots - 1].guard)
+    if (is_closed(sel))
         return;
     v = propose_all(p, &s, "");
     while (!is_fallback(&v.v[0])) {
@@ -350,6 +370,13 @@ spills_alike(const struct candidate *c, const struct candidate *x,
            room(c, dev) <= room(x, dev);
 }
 
+/* In the last slot, which takes what no other does. */
+static bool
+leaves_open(const struct selection *s, uint32_t at, const struct candidate *c)
+{
+    return at + 1 == s->n_slots && wants_room(c);
+}
+
 bool
 selection_next(struct selection *s, uint32_t at, const struct device *dev)
 {
@@ -361,7 +388,7 @@ selection_next(struct selection *s, uint32_t at, const struct device *dev)
 
         if (c->refused)
             return false;
-        if (!spills_alike(c, was, dev)) {
+        if (!spills_alike(c, was, dev) && !leaves_open(s, at, c)) {
             slot->chosen = i;
             return true;
         }
@@ -380,7 +407,7 @@ selection_roomiest(struct selection *s, uint32_t at, const struct device *dev)
         const struct candidate *c = &slot->candidates[i];
 
         if (c->refused || c->plan.kernels[0].scheduler == SCHED_FALLBACK ||
-            room(c, dev) <= most)
+            room(c, dev) <= most || leaves_open(s, at, c))
             continue;
         most = room(c, dev);
         best = i;

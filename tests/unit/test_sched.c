@@ -94,7 +94,8 @@ check_selection(const struct selection *s, const struct device *dev)
         assert_null(c->refused);
         assert_null(
             plan_infeasible(arena, s->facts, &c->plan.kernels[0], dev, &cost));
-        assert_true(i + 1 == s->n_slots || *s->slots[i].guard);
+        assert_true(i + 1 == s->n_slots || *s->slots[i].guard ||
+                    key(c, PK_FINISH) == FINISH_GRID);
         for (uint32_t k = 0; k < s->slots[i].n_candidates; k++) {
             const struct candidate *x = &s->slots[i].candidates[k];
 
@@ -158,6 +159,30 @@ every_shape_has_a_plan(void **state)
                 if (columns[n] > 1)
                     assert_int_equal(columns[n] % key(c, PK_VECTOR), 0);
             }
+}
+
+/* Few rows need no second kernel, and all of a tensor no single block. A device
+ * that can't hold a grid at once has another variant. */
+static void
+few_rows_finish_inside(void **state)
+{
+    static const char *const rows[] = {"16", "64", "128"};
+    struct selection *s;
+
+    (void)state;
+    for (size_t m = 0; m < ARRAY_LEN(rows); m++)
+        for (size_t b = 1; b <= 2; b++) {
+            s = select_text(instance(b, "bf16", rows[m], "1024"));
+            assert_true(key(chosen(s, 0), PK_FINISH) != FINISH_KERNEL);
+            assert_true(key(chosen(s, 0), PK_FINISH) != FINISH_PDL_KERNEL);
+            assert_string_equal(s->slots[s->n_slots - 1].guard, "");
+            assert_int_not_equal(key(chosen(s, s->n_slots - 1), PK_FINISH),
+                                 FINISH_GRID);
+        }
+    s = select_text("fusion f(x: f32[4096, 4096]) -> (y: f32[]) "
+                    "{ y = sum(x); }");
+    assert_int_equal(key(chosen(s, 0), PK_FINISH), FINISH_LAST_BLOCK);
+    assert_true(key(chosen(s, 0), PK_GRID_ROWS) >= 132);
 }
 
 /* Clusters hold rows of 131072 columns, whatever divides them. */
@@ -497,6 +522,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_has_a_plan),
         cmocka_unit_test(long_rows_go_to_clusters),
+        cmocka_unit_test(few_rows_finish_inside),
         cmocka_unit_test(every_device_has_a_plan),
         cmocka_unit_test(guards_name_what_is_not_proven),
         cmocka_unit_test(kinds_go_to_their_strategy),
