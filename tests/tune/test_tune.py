@@ -93,6 +93,7 @@ def measured(rows, times, predicted, columns=64):
     plans = [{"name": str(i), "rank": i + 1, "scheduler": "s", "summary": "p",
               "predicted_ns": p, "kernels": "    kernel 0 s {\n      x 1;\n"
               "    }\n"} for i, p in enumerate(predicted)]
+    plans[0]["shipped"] = True
     row = {"key": f"f M={rows}", "signature": "0" * 16, "device": "h200",
            "rows": rows, "columns": columns, "plans": plans}
     us = {str(i): t for i, t in enumerate(times) if t}
@@ -113,10 +114,14 @@ class Reports(unittest.TestCase):
         self.assertNotIn("\nentry ", report.tuning_file([m], 1.01))
         self.assertIn(" -", report.problem_line(m))
 
-    def test_local_memory_is_not_shipped(self):
-        m = measured(8, [None, 10, 20], [1000, 2000, 3000])
-        m.row["plans"][0]["failed"] = "uses local memory"
-        self.assertEqual(m.shipped["name"], "1")
+    def test_kernels_of_a_plan(self):
+        two = ("plan 1 graph 0\nfusion e {\n  variant 0 {\n    kernel 0 a {\n"
+               "    }\n  }\n}\nfusion f {\n  variant 0 when \"N\" {\n"
+               "    kernel 0 b {\n    }\n  }\n}\n")
+        self.assertEqual(build.kernels_of({"plan": two, "fusion": "f"}),
+                         "    kernel 0 b {\n    }\n")
+        self.assertNotIn(build.kernels_of({"plan": two, "fusion": "e"}),
+                         build.section(two, "f"))
 
     def test_tuning_file(self):
         both = [measured(512, [12, 10], [1, 2]), measured(64, [10, 12], [1, 2])]
@@ -199,6 +204,25 @@ class Whole(unittest.TestCase):
         self.assertEqual((r.returncode, r.stderr), (0, ""))
         self.assertEqual(before, {p: p.stat().st_mtime_ns for p in before})
         self.assertEqual(len([p for p in before if p.suffix == ".cubin"]), 8)
+
+    def test_shipped(self):
+        self.assertEqual([p["rank"] for p in self.plans()
+                          if p.get("shipped")], [1])
+
+    def test_shipped_is_no_candidate(self):
+        builder = build.Builder(FUSEC, self.folder / "set", "h200", 4, 1)
+        given = problem.make(str(self.program), None, [],
+                             problem.parse_dims("M=64,N=256"), ["N"])
+        rows = builder.candidates(given)
+        for row in rows:
+            row["plan"] = row["plan"].replace("kernel 0 ", "kernel 0 not_")
+        plans = []
+        builder.mark_shipped(given, rows, plans)
+        self.assertEqual([p["rank"] for p in plans], [0])
+        self.assertGreater(plans[0]["predicted_ns"], 0)
+        name = plans[0]["name"]
+        for suffix in ("cubin", "json"):
+            (self.folder / "set" / f"{name}.{suffix}").unlink()
 
     def test_lost_cubin(self):
         name = self.plans()[0]["name"]

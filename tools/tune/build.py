@@ -51,6 +51,17 @@ def add_line(path, row):
 WARNINGS = ["-Wno-all", "-Wplan-local-memory", "-Werror"]
 
 
+def section(plan, fusion):
+    """What a plan says of one fusion."""
+    return plan.split(f"fusion {fusion} {{\n")[1].split("\n}\n")[0] + "\n"
+
+
+def kernels_of(row):
+    """The kernels of a candidate, as its plan names them."""
+    lines = section(row["plan"], row["fusion"]).splitlines(keepends=True)
+    return "".join(lines[1:-1])
+
+
 class Builder:
     """Makes the plans of problems in a folder."""
 
@@ -89,27 +100,52 @@ class Builder:
     def compile(self, problem, row):
         """The plan of a row of candidates, with its name and what is wrong with
         it, if anything."""
-        name = self.name(problem, row["plan"])
         entry = {k: row[k] for k in ("rank", "scheduler", "summary",
                                      "predicted_ns", "kernels")}
-        entry["name"] = name
-        manifest = self.folder / f"{name}.json"
-        if not manifest.exists():
-            plan = self.folder / f"{name}.plan"
-            plan.write_text(row["plan"], encoding="utf-8")
-            # The manifest is written before the cubin: under another name.
-            base = self.folder / f"{name}.new"
-            r = self._run([*problem.arguments(), f"--plan={plan}",
-                           f"--emit={self.kind},json", *WARNINGS, "-o",
-                           f"{base}.{self.kind}"])
-            plan.unlink()
-            if r.returncode:
-                entry["failed"] = r.stderr.strip()[-400:]
-                return entry
-            os.replace(f"{base}.{self.kind}",
-                       self.folder / f"{name}.{self.kind}")
-            os.replace(f"{base}.json", manifest)
+        entry["name"] = self.name(problem, row["plan"])
+        plan = self.folder / f"{entry['name']}.plan"
+        plan.write_text(row["plan"], encoding="utf-8")
+        why = self._make(problem, entry["name"], [f"--plan={plan}", *WARNINGS])
+        plan.unlink()
+        if why:
+            entry["failed"] = why
         return entry
+
+    def _make(self, problem, name, options):
+        """What went wrong, or None when the files of this name are there."""
+        if (self.folder / f"{name}.json").exists():
+            return None
+        # The manifest is written before the cubin: under another name.
+        base = self.folder / f"{name}.new"
+        r = self._run([*problem.arguments(), *options,
+                       f"--emit={self.kind},json", "-o", f"{base}.{self.kind}"])
+        if r.returncode:
+            return r.stderr.strip()[-400:]
+        for suffix in (self.kind, "json"):
+            os.replace(f"{base}.{suffix}", self.folder / f"{name}.{suffix}")
+        return None
+
+    def mark_shipped(self, problem, rows, plans):
+        """Marks the plan that fusec takes by itself; one that is no candidate
+        joins them."""
+        name = self.name(problem, "")
+        if self._make(problem, name, []):
+            return
+        with open(self.folder / f"{name}.json", encoding="utf-8") as f:
+            manifest = json.load(f)
+        chosen = section(manifest["plan"], rows[0]["fusion"])
+        for row, plan in zip(rows, plans):
+            if kernels_of(row) in chosen:
+                plan["shipped"] = True
+                for suffix in (self.kind, "json"):
+                    (self.folder / f"{name}.{suffix}").unlink()
+                return
+        fusion = next(f for f in manifest["fusions"]
+                      if f["name"] == rows[0]["fusion"])
+        plans.insert(0, {
+            "name": name, "rank": 0, "scheduler": "shipped", "shipped": True,
+            "summary": "what fusec takes", "kernels": "",
+            "predicted_ns": fusion["variants"][0]["estimated_ns"]})
 
     def _is_whole(self, row):
         return all("failed" in p or
@@ -144,6 +180,7 @@ class Builder:
             for w in work:
                 w.cancel()
             raise
+        self.mark_shipped(problem, rows, plans)
         first = rows[0]
         add_line(self.folder / INDEX, {
             "key": problem.key, "fusec": self.id, "device": self.device,
