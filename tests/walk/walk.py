@@ -204,9 +204,10 @@ def read_records(path):
 def do_draw(walk, opt):
     plans = points.Plans(opt.fusec, opt.examples)
     todo = points.draw(plans, walk.rows, random.Random(opt.seed), opt.count)
-    records = list(visit(walk, todo))
-    for record in records:
+    records = []
+    for record in visit(walk, todo):
         show(record)
+        records.append(record)
     bad = table(records)
     ran, wrong = run_some(walk, todo, opt.run)
     print("\n".join([*wrong, f"emulated: {ran} points, {len(wrong)} wrong"]))
