@@ -182,7 +182,7 @@ struct plan {
 static void
 add_artifact(struct plan *p, const struct outputs *out, enum artifact kind)
 {
-    if (out->art[kind].data)
+    if (kind != ART_NONE && out->art[kind].data)
         p->v[p->n++] = (struct io_output){
             outputs_path(out, kind), out->art[kind].data, out->art[kind].len};
 }
