@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for fusec-run on a machine without a GPU: every plan is right and has
-a time that its name gives, unless $FAKE_FAULTS says otherwise, a list of
+"""Stands in for fusec-run on a machine without a GPU: every plan is right and
+has a time that its name gives, unless $FAKE_FAULTS says otherwise, a list of
 RANK=FAULT: wrong, failed, crash, hang, or fast; missing=1: there is no driver.
 A rank is a plan's place among the names given."""
 
@@ -48,7 +48,7 @@ for name, fault in told.items():
         print("  y f32[2]  WRONG  max error 1")
     print(f"plan {name}  {'WRONG' if fault == 'wrong' else 'ok'}")
 for name, fault in told.items():
-    us = 10 if fault == "fast" else 100 - 3 * rank(name)
+    us = 0.5 if fault == "fast" else 100 - 3 * rank(name)
     if fault != "wrong":
         print(f"bench {name if len(names) > 1 else 'f'}  bytes 200000000  time "
               f"{us:.3f} us  1.0 GB/s  copy 80.000 us  9.0% of copy  "

@@ -2,8 +2,8 @@
 """The compile step: candidate plans of each problem, a cubin for each plan.
 
 A folder holds NAME.cubin and NAME.json, named by what they are made from, and
-index.jsonl, to which a line is added when all plans of a problem are there. What
-is there is not made again.
+index.jsonl, to which a line is added when all plans of a problem are there.
+What is there is not made again.
 """
 
 import concurrent.futures
@@ -94,7 +94,8 @@ class Builder:
     def name(self, problem, plan):
         """The same for the same compiler, arguments and plan, whose hash stands
         for the program."""
-        parts = [self.id, self.kind, self.device, *problem.arguments()[1:], plan]
+        parts = [self.id, self.kind, self.device, *problem.arguments()[1:],
+                 plan]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def compile(self, problem, row):
@@ -159,7 +160,7 @@ class Builder:
         return [p for p in problems if p.key not in done]
 
     def build(self, problems, progress):
-        """All plans of all problems; the problems that are refused, with why."""
+        """All plans of all problems; those that are refused, with why."""
         self.folder.mkdir(parents=True, exist_ok=True)
         todo, refused = self._todo(problems), []
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
@@ -186,7 +187,8 @@ class Builder:
             "key": problem.key, "fusec": self.id, "device": self.device,
             "most": self.most, "signature": first["signature"],
             "fusion": first["fusion"], "rows": first["rows"],
-            "columns": first["columns"], "dims": problem.dims,
+            "columns": first["columns"], "floor_ns": first["floor_ns"],
+            "dims": problem.dims,
             "check": problem.check, "plans": plans})
 
 

@@ -33,9 +33,9 @@ def parser():
                          "model alone")
     ap.add_argument("--bind", default="", metavar="N,...",
                     help="dimensions that -D binds in each size")
-    ap.add_argument("--check-shape", metavar="M=512", help="the size at which "
-                    "the reference judges; at the others the plans' results are "
-                    "compared with each other")
+    ap.add_argument("--check-shape", metavar="M=512",
+                    help="the size at which the reference judges; at the others "
+                         "the plans' results are compared with each other")
     ap.add_argument("--problems", type=Path, metavar="FILE",
                     help="more problems, one a line: [FILE.fusion] [-D X=Y] "
                          "[fusion=NAME] [bind=N] [check=M=512] M=8192,N=4096")
@@ -133,8 +133,8 @@ class Progress:
 
 
 def compile_step(opt, folder, progress):
-    fusec = find_tool(opt.fusec, "fusec",
-                      [Path(sys.argv[0]).resolve().parent.parent / "build/fusec"])
+    root = Path(sys.argv[0]).resolve().parent.parent
+    fusec = find_tool(opt.fusec, "fusec", [root / "build/fusec"])
     todo = problem.shard(problems_of(opt), opt.shard)
     builder = build.Builder(fusec, folder, opt.device, opt.plans, opt.jobs,
                             "cu" if opt.emulate else "cubin")
@@ -153,9 +153,9 @@ def runner_options(opt):
 
 def run_step(opt, folder, progress, keys):
     """KEYS: of the problems to run, or None for all of the folder."""
-    build_run = Path(sys.argv[0]).resolve().parent.parent
+    root = Path(sys.argv[0]).resolve().parent.parent
     runner = find_tool(opt.runner, "fusec-run",
-                       [build_run / "build/tools/fusec-run"])
+                       [root / "build/tools/fusec-run"])
     rows = build.read_index(folder)
     if keys is not None:
         rows = [r for r in rows if r["key"] in keys]

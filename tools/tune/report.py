@@ -120,7 +120,7 @@ def fault_lines(measured):
             yield f"{m.row['key']}: plan {name}: {' '.join(why.split())}"
 
 
-# --- the tuning file ------------------------------------------------------------
+# --- the tuning file ---------------------------------------------------------
 
 HEAD = """tuned 1
 # Made by fusec-tune. An entry stands where a measured plan was at least
