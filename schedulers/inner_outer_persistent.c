@@ -150,4 +150,5 @@ const struct scheduler sched_inner_outer_persistent = {
     .note = row_cuts_refuse,
     .propose = propose,
     .cost = rowwise_cost,
+    .waits = rowwise_waits,
 };

@@ -35,4 +35,5 @@ const struct scheduler sched_inner_persistent = {
     .note = row_cuts_refuse,
     .propose = row_propose_inner,
     .cost = rowwise_cost,
+    .waits = rowwise_waits,
 };

@@ -123,4 +123,5 @@ propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
 const struct scheduler sched_reduction = {.id = SCHED_REDUCTION,
                                           .refuse = refuse,
                                           .propose = propose,
-                                          .cost = rowwise_cost};
+                                          .cost = rowwise_cost,
+                                          .waits = rowwise_waits};

@@ -37,6 +37,12 @@ const char *rowwise_cost(const struct problem *p, const struct kernel_plan *k,
 /* Reasons for which no strategy of this family takes a fusion. */
 const char *rowwise_refuse(const struct problem *p);
 
+/* --- rowwise_waits.c --- */
+/* How long and how large the buffers of a plan wait, for --explain=json. */
+void rowwise_waits(struct arena *a, const struct facts *f,
+                   const struct kernel_plan *k, int64_t n,
+                   struct buffer_wait *ret);
+
 /* --- rowwise_finish.c --- */
 /* The terms of folding the partial rows; nothing where there are none. */
 void row_finish_cost(const struct problem *p, const struct kernel_plan *k,

@@ -6,6 +6,7 @@
 #include "sched/select.h"
 
 #include "sched/plan_impl.h"
+#include "sched/scheduler.h"
 #include "support/arena.h"
 #include "support/buf.h"
 
@@ -79,10 +80,26 @@ put_keys(struct buf *b, const struct key_info *table, int n,
     }
 }
 
+/* Of each buffer, or NULL where rows have no phases. */
+static struct buffer_wait *
+waits_of(struct arena *a, const struct selection *s,
+         const struct kernel_plan *k, int64_t columns)
+{
+    struct buffer_wait *w;
+
+    if (!schedulers[k->scheduler]->waits || !k->n_buffers)
+        return NULL;
+    w = NEW_ARRAY(a, struct buffer_wait, k->n_buffers);
+    schedulers[k->scheduler]->waits(a, s->facts, k, columns, w);
+    return w;
+}
+
 static void
 put_buffers(struct buf *b, const struct selection *s,
-            const struct kernel_plan *k)
+            const struct kernel_plan *k, int64_t columns)
 {
+    const struct buffer_wait *w = waits_of(b->arena, s, k, columns);
+
     buf_puts(b, ", \"buffers\": [");
     for (uint32_t i = 0; i < k->n_buffers; i++) {
         const struct buffer_plan *p = &k->buffers[i];
@@ -91,6 +108,11 @@ put_buffers(struct buf *b, const struct selection *s,
         put_string(b, "buffer", plan_node_name(b->arena, s->facts->g, p->node));
         buf_puts(b, ", ");
         put_keys(b, buffer_key_info, BK_COUNT, p->key);
+        if (w)
+            buf_printf(b,
+                       ", \"bytes\": %" PRId64
+                       ", \"first_phase\": %d, \"last_phase\": %d",
+                       w[i].bytes, w[i].first, w[i].last);
         buf_puts(b, ", ");
         put_string(b, "reason", p->reason ? p->reason : "");
         buf_putc(b, '}');
@@ -122,8 +144,61 @@ put_candidate(struct buf *b, const struct selection *s,
     put_keys(b, plan_key_info, PK_COUNT, k->key);
     buf_putc(b, '}');
     put_cost(b, &c->plan.cost);
-    put_buffers(b, s, k);
+    put_buffers(b, s, k, slot->columns);
     buf_putc(b, '}');
+}
+
+/* Reductions of a kind whose operand is known in that phase. */
+static int
+count_reductions(const struct facts *f, int phase,
+                 bool (*is_kind)(const struct facts *f, node_id n))
+{
+    int k = 0;
+
+    for (node_id n = 0; n < f->g->n_nodes; n++)
+        if (f->node[n].live && is_kind(f, n))
+            k += f->node[facts_value(f, graph_node(f->g, n)->args[0])].level ==
+                 phase;
+    return k;
+}
+
+static void
+put_written(struct buf *b, const struct facts *f, int phase)
+{
+    const char *sep = "";
+
+    buf_puts(b, "\"writes\": [");
+    for (uint32_t i = 0; i < f->g->n_results; i++) {
+        node_id v = facts_value(f, f->g->results[i].node);
+        const char *name = f->g->results[i].name;
+
+        if (f->node[v].level != phase || f->node[v].after_outer ||
+            facts_is_outer(f, v))
+            continue;
+        buf_puts(b, sep);
+        buf_json_string(b, name, strlen(name));
+        sep = ", ";
+    }
+    buf_putc(b, ']');
+}
+
+/* What ends each phase of a row, and what it writes. */
+static void
+put_phases(struct buf *b, const struct facts *f)
+{
+    buf_puts(b, "\"phases\": [");
+    for (int phase = 0; f->axes_ok && phase <= f->levels; phase++) {
+        buf_puts(b, phase ? ", {" : "{");
+        put_int(b, "inner_reductions",
+                count_reductions(f, phase, facts_is_inner));
+        buf_puts(b, ", ");
+        put_int(b, "outer_reductions",
+                count_reductions(f, phase, facts_is_outer));
+        buf_puts(b, ", ");
+        put_written(b, f, phase);
+        buf_putc(b, '}');
+    }
+    buf_puts(b, "],\n  ");
 }
 
 static void
@@ -165,6 +240,7 @@ put_selection(struct buf *b, const struct selection *s,
     put_string(b, "device", dev->name);
     buf_puts(b, ", ");
     buf_printf(b, "\"rows\": %" PRId64 ",\n  ", s->rows);
+    put_phases(b, s->facts);
     put_reasons(b, "refusals", s->refusals, s->n_refusals);
     buf_puts(b, ",\n  ");
     put_reasons(b, "notes", s->notes, s->n_notes);

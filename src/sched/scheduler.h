@@ -35,6 +35,13 @@ struct slot_shape {
 
 typedef VEC(struct candidate) candidate_vec;
 
+/* How long a buffer is needed: from the phase of a row in which it is loaded or
+ * computed to the last one that takes it from there. */
+struct buffer_wait {
+    int first, last;
+    int64_t bytes; /* of a row of the counted columns, in its store */
+};
+
 struct scheduler {
     enum scheduler_id id;
     const char *(*refuse)(const struct problem *p); /* NULL: takes it */
@@ -45,6 +52,10 @@ struct scheduler {
     /* Fills everything of the cost but its totals' sum; a limit it breaks. */
     const char *(*cost)(const struct problem *p, const struct kernel_plan *k,
                         int64_t n, struct plan_cost *ret);
+    /* Of each buffer, in their order; NULL: rows have no phases. */
+    void (*waits)(struct arena *a, const struct facts *f,
+                  const struct kernel_plan *k, int64_t n,
+                  struct buffer_wait *ret);
 };
 /* In the order of schedulers.def. */
 extern const struct scheduler *const schedulers[SCHED_COUNT];

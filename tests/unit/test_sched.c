@@ -516,6 +516,44 @@ explanations_are_complete_and_stable(void **state)
     assert_non_null(strstr(buf_str(&b), "\"quantisation_percent\""));
 }
 
+/* Of y only the column sum needs `a`; x and w wait for the row's mean. */
+static const char waiting[] =
+    "fusion f(x: f32[M, 8192], a: bf16[M, 8192], w: f32[8192])"
+    " -> (y: f32[M, 8192], s: f32[8192])"
+    "{ h = x * w; c = mean(h, axis=1, keepdim=true);"
+    "  y = h - c; s = sum(x * f32(a), axis=0); }";
+
+/* A picture is drawn from these. */
+static void
+buffers_wait_from_phase_to_phase(void **state)
+{
+    const char *const sets[] = {"keep=projection"};
+    const struct select_options opt = {
+        .device = device_find("h200"), .sets = sets, .n_sets = 1};
+    const struct selection *s =
+        select_plans(arena, facts_of(waiting), &opt, diag);
+    static const char *const parts[] = {
+        "\"phases\": [{\"inner_reductions\": 1, \"outer_reductions\": 1, "
+        "\"writes\": []}, {\"inner_reductions\": 0, "
+        "\"outer_reductions\": 0, \"writes\": [\"y\"]}]",
+        "{\"buffer\": \"x\", \"store\": \"register_packed\", \"reuse\": "
+        "\"row\", \"bytes\": 32768, \"first_phase\": 0, \"last_phase\": 1,",
+        "{\"buffer\": \"a\", \"store\": \"none\", \"reuse\": \"row\", "
+        "\"bytes\": 0, \"first_phase\": 0, \"last_phase\": 0,",
+        "{\"buffer\": \"s\", \"store\": \"register_f32\", \"reuse\": "
+        "\"rows\", \"bytes\": 32768, \"first_phase\": 0, \"last_phase\": 0,",
+    };
+    struct buf b;
+
+    (void)state;
+    assert_non_null(s);
+    buf_init(&b, arena);
+    explain_json(&b, &s, 1, device_find("h200"));
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (!strstr(buf_str(&b), parts[i]))
+            fail_msg("no %s in %.6000s", parts[i], buf_str(&b));
+}
+
 int
 main(void)
 {
@@ -534,6 +572,7 @@ main(void)
         cmocka_unit_test(a_set_vector_joins_the_guard),
         cmocka_unit_test(hints_inform_the_model_only),
         cmocka_unit_test(explanations_are_complete_and_stable),
+        cmocka_unit_test(buffers_wait_from_phase_to_phase),
     };
 
     return cmocka_run_group_tests_name("sched", tests, setup, teardown);
