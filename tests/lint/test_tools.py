@@ -205,5 +205,68 @@ class Others(Tools):
         self.assertTrue(text.endswith("\n8 passed, 2 failed, 1 skipped\n"))
 
 
+class DrawPlan(Tools):
+    """Bars lie where phases say, and a stale picture is named."""
+
+    def explained(self, **changes):
+        buffer = {"buffer": "x", "store": "ring", "reuse": "row",
+                  "bytes": 3 << 10, "first_phase": 1, "last_phase": 1,
+                  "reason": "a < b & c", **changes}
+        phase = {"inner_reductions": 1, "outer_reductions": 0, "writes": []}
+        keys = {"threads": 512, "threads_per_row": 64, "vector": 8,
+                "vectors_per_thread": 2, "persistent": 1, "grid_rows": 132,
+                "stages": 2, "cluster": 1, "prefetch": 0,
+                "finish": "pdl_kernel"}
+        chosen = {"scheduler": "inner_outer_persistent", "summary": "s",
+                  "chosen": True, "roofline_percent": 50, "keys": keys,
+                  "inflight_bytes": 1 << 16, "registers": 99,
+                  "shared_memory": 1 << 16, "blocks_per_sm": 1,
+                  "memory_ns": 5000, "issue_ns": 2000, "latency_ns": 1000,
+                  "finish_wait_ns": 500, "finish_fold_ns": 0,
+                  "launch_ns": 3300, "total_ns": 10000, "buffers": [buffer]}
+        return json.dumps([{
+            "fusion": "f", "device": "h200", "rows": 8, "phases": [phase] * 2,
+            "variants": [{"columns": 1024, "floor_ns": 5000,
+                          "candidates": [chosen]}]}])
+
+    def draw(self, **changes):
+        self.write("plan.json", self.explained(**changes))
+        status, text = self.run_tool("draw_plan.py", "plan.json", "-o", "a.svg")
+        self.assertEqual((status, text), (0, ""))
+        return self.read("a.svg")
+
+    def test_bars(self):
+        late, both = self.draw(), self.draw(first_phase=0)
+        middle = (110 + 432 - 14) / 2
+        self.assertIn(f'<rect x="{middle + 2:.1f}"', late)
+        self.assertNotIn(f'<rect x="{middle + 2:.1f}"', both)
+        self.assertIn('<rect x="112.0"', both)
+        self.assertIn("a &lt; b &amp; c", late)
+        self.assertIn(", 3 KiB<", late)
+        self.assertEqual(late.count('fill="#9ecae1"'), 8)
+        # 10.0 less 5.0, 1.0, 0.5 and 3.3; a term of nothing isn't drawn.
+        self.assertIn("overlap and last round 0.2 µs", late)
+        self.assertNotIn("finish: fold", late)
+        self.assertEqual(late, self.draw())
+
+    def test_no_such_candidate(self):
+        self.write("plan.json", self.explained())
+        self.assertEqual(
+            self.run_tool("draw_plan.py", "plan.json", "--candidate", "2"),
+            (1, "draw_plan.py: candidates are 1 to 1\n"))
+
+    def test_stale_picture(self):
+        said = self.write("said", self.explained())
+        fusec = self.write("fusec", f"#!/bin/sh\ncat {said}\n")
+        os.chmod(fusec, 0o755)
+        args = ("draw_plan.py", "--pictures", "p", "--fusec", fusec)
+        self.assertEqual(self.run_tool(*args), (0, ""))
+        self.assertEqual(self.run_tool(*args, "--check")[0], 0)
+        self.write("said", self.explained(bytes=5))
+        status, text = self.run_tool(*args, "--check")
+        self.assertEqual(status, 1)
+        self.assertIn("h200-f32-8192.svg: not what is drawn today", text)
+
+
 if __name__ == "__main__":
     unittest.main()
