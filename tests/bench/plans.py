@@ -18,8 +18,8 @@ import subprocess
 import fusions
 
 CONTENDERS = ("own", "projection", "no_projection")
-CANDIDATES = 64  # that are asked for
-MOST_TRIES = 6   # of a side
+CANDIDATES = 1000  # as many as there are
+MOST_TRIES = 6     # of a side
 
 
 class Failed(Exception):
