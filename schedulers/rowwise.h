@@ -128,7 +128,7 @@ void row_propose_inner(const struct problem *p, const struct slot_shape *s,
  * row of a block that makes one step in shared memory. */
 void row_propose_rings(const struct problem *p, const struct slot_shape *s,
                        uint32_t which, candidate_vec *out);
-void row_propose_slot(const struct problem *p, const struct slot_shape *s,
+bool row_propose_slot(const struct problem *p, const struct slot_shape *s,
                       uint32_t which, candidate_vec *out);
 
 struct row_geometry {

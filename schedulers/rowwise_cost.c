@@ -698,10 +698,9 @@ set_inflight(const struct problem *p, const struct shape *s,
  * where the row has left it for registers, else all of the row's work. */
 static void
 set_cycle(const struct problem *p, const struct row_use *u,
-          const struct shape *s, const struct traffic *t,
-          const struct plan_cost *c, struct work *w)
+          const struct shape *s, const struct plan_cost *c, struct work *w)
 {
-    double rate = p->dev->dram_bytes_per_ns / p->dev->sms;
+    double rate = p->dev->dram_bytes_per_ns / row_usable_sms(p, u->k);
     int phases = 0;
 
     if (!s->ring.stages || !s->persistent)
@@ -713,8 +712,8 @@ set_cycle(const struct problem *p, const struct row_use *u,
             phases = MAX(phases, u->last[n]);
     }
     w->slots = s->ring.stages;
-    w->cycle_ns = DRAM_LATENCY_NS +
-                  t->loads * s->groups * MAX(c->blocks_per_sm, 1) / rate;
+    w->cycle_ns = DRAM_LATENCY_NS + (double)s->ring.slot_bytes * s->groups *
+                                        MAX(c->blocks_per_sm, 1) / rate;
     w->cycle_ns +=
         MIN(phases + 1, p->f->levels) * (exchange_ns(s) + row_cluster_ns(u->k));
     w->cycle_issue = (phases + 0.25) / (p->f->levels + 1);
@@ -782,7 +781,7 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     set_bytes(p, &s, &t, lane_waste(&s, n), c);
     w.stall_ns = held_back_ns(&u, &s, cap - c->regs) + stall_ns(p, &s, &t, c) +
                  p->f->levels * row_cluster_ns(k) * s.steps;
-    set_cycle(p, &u, &s, &t, c, &w);
+    set_cycle(p, &u, &s, c, &w);
     row_finish_cost(p, k, MAX(n, 1), c);
     cost_finish(p, &w, c);
     if (c->regs > cap)

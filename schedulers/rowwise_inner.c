@@ -13,7 +13,9 @@ enum {
     LOOP_THREADS = 512,
     MAX_ELEMENTS = 64,
     MIN_SHARE_THREADS = 256, /* of a block of a cluster */
-    MIN_SHARE = 8, /* elements of a thread, and what their number divides */
+    MIN_SHARE = 8,    /* elements of a thread, and what their number divides */
+    LONG_ROW = 16384, /* longer ones are a burden to registers */
+    SLOT_VECTORS = 16,
     ENOUGH_IN_FLIGHT = 96 * 1024,
 };
 
@@ -75,6 +77,26 @@ add(const struct problem *p, const struct slot_shape *s,
         out->n--;
 }
 
+/* The row in shared memory, where each phase reads it again. Of two blocks one
+ * loads while the other computes; alone it would wait for its row. */
+static void
+add_slot(const struct problem *p, const struct slot_shape *s,
+         const struct row_geometry *g, candidate_vec *out)
+{
+    struct kernel_plan *k;
+    uint32_t at = out->n;
+
+    add(p, s, g, &(struct row_answer){.how = KEEP_NOTHING}, out);
+    if (out->n == at)
+        return;
+    if (row_propose_slot(p, s, at, out)) {
+        k = out->v[at + 1].plan.kernels;
+        k->key[PK_BLOCKS_PER_SM] = resident_blocks(p, k, s->n);
+        out->n -= k->key[PK_BLOCKS_PER_SM] < 2;
+    }
+    out->v[at] = out->v[--out->n];
+}
+
 static void
 add_held(const struct problem *p, const struct slot_shape *s,
          const row_answer_vec *answers, int vectors, candidate_vec *out)
@@ -89,6 +111,10 @@ add_held(const struct problem *p, const struct slot_shape *s,
     while (g.threads_per_row * groups < MIN_THREADS)
         groups *= 2;
     g.threads = g.threads_per_row * groups;
+    if (!row_reads_once(p) && n > LONG_ROW)
+        add_slot(p, s, &g, out);
+    if (vectors * s->vector > MAX_ELEMENTS || vectors == SLOT_VECTORS)
+        return;
     for (uint32_t i = 0; i < answers->n; i++)
         if (answers->v[i].how == KEEP_LEAVES || !row_reads_once(p))
             add(p, s, &g, &answers->v[i], out);
@@ -134,8 +160,9 @@ row_propose_inner(const struct problem *p, const struct slot_shape *s,
     if (!any)
         answers = row_answers(p, false);
     for (int v = 1; !any && v <= 8; v++)
-        if (v * s->vector <= MAX_ELEMENTS)
-            add_held(p, s, &answers, v, out);
+        add_held(p, s, &answers, v, out);
+    if (!any)
+        add_held(p, s, &answers, SLOT_VECTORS, out);
     for (int t = MIN_SHARE_THREADS; !any && t <= LOOP_THREADS; t *= 2)
         for (int v = 1; v * s->vector <= MAX_ELEMENTS; v++)
             if (v * s->vector >= MIN_SHARE && v * s->vector % MIN_SHARE == 0)

@@ -63,17 +63,22 @@ add_ring(const struct problem *p, const struct slot_shape *s,
          const struct candidate *base, int stages, bool stays,
          candidate_vec *out)
 {
-    struct candidate *c =
-        candidate_add(p, out, base->plan.kernels->scheduler,
-                      arena_printf(p->arena, "%s; rows %s a ring",
-                                   base->summary, stays ? "wait in" : "by"));
+    const char *where = !base->plan.kernels->key[PK_PERSISTENT]
+                            ? "wait in shared memory"
+                        : stays ? "wait in a ring"
+                                : "by a ring";
+    struct candidate *c = candidate_add(
+        p, out, base->plan.kernels->scheduler,
+        arena_printf(p->arena, "%s; rows %s", base->summary, where));
     struct kernel_plan *k = c->plan.kernels;
 
     *k = *base->plan.kernels;
     k->key[PK_STAGES] = stages;
     fill_by_ring(p, k, stays);
     c->keep = row_kind(p, k);
-    if (ring_wrong(p->arena, p->f, k) || ring_vector(p->f, k) > s->vector)
+    c->keep = base->keep;
+    if (ring_wrong(p->arena, p->f, k) || ring_vector(p->f, k) > s->vector ||
+        row_is_repeated(out))
         out->n--;
     else if (row_outer_count(p->f) > 0)
         row_offer_finishes(p, out, p->n_static ? p->n : s->n);
@@ -122,11 +127,13 @@ row_propose_rings(const struct problem *p, const struct slot_shape *s,
         add_ring(p, s, &base, n, true, out);
 }
 
-void
+bool
 row_propose_slot(const struct problem *p, const struct slot_shape *s,
                  uint32_t which, candidate_vec *out)
 {
     const struct candidate base = out->v[which];
+    uint32_t before = out->n;
 
     add_ring(p, s, &base, 1, true, out);
+    return out->n > before;
 }

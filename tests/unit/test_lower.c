@@ -10,12 +10,15 @@
 
 #include "analysis/facts.h"
 #include "codegen/codegen.h"
+#include "device/device.h"
 #include "front/front.h"
 #include "lower/lower.h"
+#include "sched/select.h"
 #include "support/arena.h"
 #include "support/buf.h"
 #include "support/diag.h"
 
+#include <stdlib.h>
 #include <time.h>
 
 static struct arena *a;
@@ -357,6 +360,63 @@ test_rows_and_columns(void **state)
 
 /* --- text ----------------------------------------------------------------- */
 
+/* The limits of a device are checked against what the plan counts. */
+static void
+check_shared_memory(const char *text, const char *device)
+{
+    const struct graph *g = graph_of(text);
+    struct select_options opt = {.device = device_find(device)};
+    const struct selection *s =
+        select_plans(a, facts_analyse(a, g), &opt, diag_new(a));
+
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        for (uint32_t c = 0; c < s->slots[i].n_candidates; c++) {
+            const struct candidate *x = &s->slots[i].candidates[c];
+            const struct lowered *l;
+            long bytes;
+
+            if (x->refused || x->plan.kernels->scheduler == SCHED_FALLBACK)
+                continue;
+            l = lower_graph(g, x->plan.kernels);
+            bytes = strtol(l->variants.v[0].launches.v[0].smem, NULL, 10);
+            if (bytes > x->plan.cost.smem)
+                fail_msg("%s: %s takes %ld bytes of shared memory, %d counted",
+                         device, x->summary, bytes, x->plan.cost.smem);
+        }
+}
+
+static void
+test_shared_memory_is_counted(void **state)
+{
+    static const char *const devices[] = {"h200", "a100", "l40s"};
+    static const char *const sizes[] = {"64",   "1000",  "4096",
+                                        "8192", "10240", "24576"};
+
+    (void)state;
+    for (size_t d = 0; d < ARRAY_LEN(devices); d++)
+        for (size_t n = 0; n < ARRAY_LEN(sizes); n++) {
+            const char *t = n % 2 ? "bf16" : "f32", *k = sizes[n];
+
+            check_shared_memory(
+                arena_printf(a,
+                             "fusion f(x: %s[4096, %s], r: f32[4096])"
+                             " -> (y: %s[4096, %s], s: f32[%s])"
+                             "{ g = x * r[:, None];"
+                             "  y = g - mean(g, axis=1, keepdim=true);"
+                             "  s = sum(g * x, axis=0); }",
+                             t, k, t, k, k),
+                devices[d]);
+            check_shared_memory(
+                arena_printf(a,
+                             "fusion f(x: %s[4096, %s], r: f32[4096])"
+                             " -> (y: %s[4096, %s])"
+                             "{ g = x * r[:, None];"
+                             "  y = g - mean(g, axis=1, keepdim=true); }",
+                             t, k, t, k),
+                devices[d]);
+        }
+}
+
 static void
 test_names_of_the_program_meet_none_of_ours(void **state)
 {
@@ -427,6 +487,7 @@ main(void)
         TEST(test_one_axis_needs_no_division),
         TEST(test_rows_and_columns),
         TEST(test_names_of_the_program_meet_none_of_ours),
+        TEST(test_shared_memory_is_counted),
         TEST(test_text_is_safe_and_stable),
         TEST(test_only_used_templates_are_carried),
     };
