@@ -34,7 +34,7 @@ def parser():
     ap.add_argument("--bind", default="", metavar="N,...",
                     help="dimensions that -D binds in each size")
     ap.add_argument("--check-shape", metavar="M=512",
-                    help="the size at which the reference judges; at the others "
+                    help="the size at which the reference judges; elsewhere "
                          "the plans' results are compared with each other")
     ap.add_argument("--problems", type=Path, metavar="FILE",
                     help="more problems, one a line: [FILE.fusion] [-D X=Y] "
