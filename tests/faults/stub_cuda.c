@@ -117,6 +117,7 @@ handle(cu_handle *ret)
 #define DO_FuncGetAttribute (*ret = 0)
 #define DO_FuncSetAttribute 0
 #define DO_OccupancyMaxBlocks (*ret = 2, 0)
+#define DO_OccupancyMaxClusters (*ret = 2, 0)
 #define DO_LaunchKernelEx 0
 #define DO_MemAlloc allocate(ret, bytes)
 #define DO_MemFree release(p)

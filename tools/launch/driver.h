@@ -74,6 +74,8 @@ enum {
       (cu_handle f, int attribute, int value))                                 \
     F(OccupancyMaxBlocks, cuOccupancyMaxActiveBlocksPerMultiprocessor,         \
       (int *ret, cu_handle f, int block, size_t smem))                         \
+    F(OccupancyMaxClusters, cuOccupancyMaxActiveClusters,                      \
+      (int *ret, cu_handle f, const struct cu_launch_config *c))               \
     F(LaunchKernelEx, cuLaunchKernelEx,                                        \
       (const struct cu_launch_config *c, cu_handle f, void **args,             \
        void **extra))                                                          \

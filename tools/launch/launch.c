@@ -121,24 +121,29 @@ read_code(const char *manifest, const char *suffix, const char *sha256,
 
 /* --- The CUDA backend ----------------------------------------------------- */
 
-static int
-cuda_launch(void *data, const struct call *c, void *stream,
-            const struct message *msg)
+enum { MAX_ATTRIBUTES = 3 };
+
+/* What the launch asks for, without its stream; attr has room for all. */
+static struct cu_launch_config
+config_of(const struct call *c, struct cu_launch_attribute *attr)
 {
-    const struct fusec_module *m = data;
     const struct m_launch *l = c->l;
-    struct cu_launch_attribute attr[3];
     struct cu_launch_config config = {
         .grid = {c->grid[0], c->grid[1], c->grid[2]},
         .block = {(unsigned)l->block[0], (unsigned)l->block[1],
                   (unsigned)l->block[2]},
         .shared_bytes = c->smem_bytes,
-        .stream = stream,
         .attributes = attr,
     };
     unsigned n = 0;
 
-    memset(attr, 0, sizeof(attr));
+    memset(attr, 0, MAX_ATTRIBUTES * sizeof(*attr));
+    if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1) {
+        attr[n].id = CU_ATTR_CLUSTER;
+        attr[n].value.cluster.x = (unsigned)l->cluster[0];
+        attr[n].value.cluster.y = (unsigned)l->cluster[1];
+        attr[n++].value.cluster.z = (unsigned)l->cluster[2];
+    }
     if (l->cooperative) {
         attr[n].id = CU_ATTR_COOPERATIVE;
         attr[n++].value.flag = 1;
@@ -147,17 +152,41 @@ cuda_launch(void *data, const struct call *c, void *stream,
         attr[n].id = CU_ATTR_PDL;
         attr[n++].value.flag = 1;
     }
-    if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1) {
-        attr[n].id = CU_ATTR_CLUSTER;
-        attr[n].value.cluster.x = (unsigned)l->cluster[0];
-        attr[n].value.cluster.y = (unsigned)l->cluster[1];
-        attr[n++].value.cluster.z = (unsigned)l->cluster[2];
-    }
     config.n_attributes = n;
+    return config;
+}
+
+static int
+cuda_launch(void *data, const struct call *c, void *stream,
+            const struct message *msg)
+{
+    const struct fusec_module *m = data;
+    const struct m_launch *l = c->l;
+    struct cu_launch_attribute attr[MAX_ATTRIBUTES];
+    struct cu_launch_config config = config_of(c, attr);
+
+    config.stream = stream;
     return driver_check(&m->driver,
                         m->driver.LaunchKernelEx(
                             &config, m->functions[l->kernel], c->args, NULL),
                         l->symbol, msg);
+}
+
+/* Clusters find a place on fewer multiprocessors than blocks do. */
+static bool
+clusters_fit(const struct fusec_module *m, const struct call *c)
+{
+    const int *size = c->l->cluster;
+    struct cu_launch_attribute attr[MAX_ATTRIBUTES];
+    struct cu_launch_config config = config_of(c, attr);
+    uint64_t blocks = (uint64_t)c->grid[0] * c->grid[1] * c->grid[2];
+    int most = 0;
+
+    config.n_attributes = 1;
+    if (m->driver.OccupancyMaxClusters(&most, m->functions[c->l->kernel],
+                                       &config) != 0)
+        return false;
+    return blocks <= (uint64_t)most * (uint64_t)(size[0] * size[1] * size[2]);
 }
 
 static bool
@@ -168,6 +197,8 @@ cuda_resident(void *data, const struct call *c)
     int block = l->block[0] * l->block[1] * l->block[2], per_sm = 0;
     uint64_t blocks = (uint64_t)c->grid[0] * c->grid[1] * c->grid[2];
 
+    if (l->cluster[0] * l->cluster[1] * l->cluster[2] > 1)
+        return clusters_fit(m, c);
     if (m->driver.OccupancyMaxBlocks(&per_sm, m->functions[l->kernel], block,
                                      c->smem_bytes) != 0)
         return false;
