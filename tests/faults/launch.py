@@ -169,6 +169,23 @@ def test_several_manifests(at):
             (1,), "of another program than")
 
 
+def test_timed_in_turn(at):
+    """two plans are timed where they agree: -1, the poison, is an integer"""
+    with compiled(at) as (folder, env):
+        faults.write(folder, "whole.fusion", "fusion f(x: i32[M, N]) -> "
+                     "(y: i32[M, N]) { y = x * 2; }")
+        for name in ("one", "two"):
+            r = faults.run([at.fusec, "whole.fusion", "-o", f"{name}.ptx"],
+                           folder, env=own_nvrtc(at))
+            expect(r, (0,))
+        r = run(at, folder, env, ["one.json", "two.json", "--shape", "M=0,N=0",
+                                  "--time-shape", "M=2048,N=1024", "--bench",
+                                  "--replays", "1,2"], (0,), "")
+        times = re.findall(r"^bench (\w+)\.json  bytes 16777216  time ([\d.]+)",
+                           r.out, re.MULTILINE)
+        check(times == [("one", "50.000"), ("two", "50.000")], str(r))
+
+
 def test_missing_files(at):
     """the manifest or what lies beside it is missing or a folder"""
     with compiled(at) as (folder, env):
@@ -356,8 +373,8 @@ def test_emulation(at):
 if __name__ == "__main__":
     sys.exit(faults.main(__doc__, [
         test_stand_in, test_no_driver, test_driver_errors, test_bench_errors,
-        test_native, test_several_manifests, test_missing_files,
-        test_mixed_files, test_bad_manifests, test_sizes, test_library,
-        test_library_memory, test_emulation],
+        test_native, test_several_manifests, test_timed_in_turn,
+        test_missing_files, test_mixed_files, test_bad_manifests,
+        test_sizes, test_library, test_library_memory, test_emulation],
         [("cuts", 60, "lengths of a manifest cut short"),
          ("allocations", 60, "to fail")]))

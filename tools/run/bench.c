@@ -292,8 +292,11 @@ bench_run(struct session *const *s, struct machine *const *m, uint32_t n,
         fprintf(stderr, "fusec-run: %s\n", text);
         return EXIT_ENVIRONMENT;
     }
-    for (uint32_t k = 0; k < n; k++)
-        status = MAX(status, report(&b, &b.v[k]));
+    for (uint32_t k = 0; k < n; k++) {
+        int one = report(&b, &b.v[k]);
+
+        status = MAX(status, one);
+    }
     close_bench(&b);
     return status;
 }
