@@ -346,7 +346,7 @@ def check_pictures(folder, pictures):
                 stale.add(name)
     for name in sorted(stale):
         print(f"{os.path.join(folder, name)}: not what is drawn today; "
-              "tools/draw_plan.py --pictures docs/pictures")
+              "tools/draw_plan.py --pictures docs/pictures draws it")
     print(f"pictures: {len(pictures)} drawn, {len(stale)} differ")
     return 1 if stale else 0
 

@@ -268,5 +268,22 @@ class DrawPlan(Tools):
         self.assertIn("h200-f32-8192.svg: not what is drawn today", text)
 
 
+class PageOutput(Tools):
+    def test_differs_then_update_then_same(self):
+        self.write("page.md", "```console\n$ echo 1; actor where\nold\n"
+                   "$ echo '' 2>&1\n```\n$ echo no command\n")
+        args = ("page_output.py", "page.md", "--fusec", self.actor)
+        status, text = self.run_tool(*args)
+        self.assertEqual(status, 1)
+        self.assertIn("\n-old\n+1\n", text)
+        self.assertIn("page: 2 commands, not as shown\n", text)
+        self.assertEqual(self.run_tool(*args, "--update"), (0, ""))
+        self.assertTrue(self.read("page.md").endswith(
+            " C\n$ echo '' 2>&1\n\n```\n$ echo no command\n"))
+        self.write("page.md", "```console\n$ echo 1\n1\n```\n")
+        self.assertEqual(self.run_tool(*args),
+                         (0, "page: 1 commands, as shown\n"))
+
+
 if __name__ == "__main__":
     unittest.main()
