@@ -141,10 +141,11 @@ def draw_buffers(fusion, chosen, top):
     y = top + 15 + 13 * notes
     bottom = y + 30 * len(chosen["buffers"])
     out = list(draw_heads(phases, columns, top))
-    out += [text(NOTES, top, "where it waits, bytes of one row",
-                 'font-weight="bold"'),
-            text(NOTES, top + 15, "pale: stays there over all rows",
-                 'class="small"')]
+    if chosen["buffers"]:
+        out += [text(NOTES, top, "where it waits, bytes of one row",
+                     'font-weight="bold"'),
+                text(NOTES, top + 15, "pale: stays there over all rows",
+                     'class="small"')]
     for i in range(len(phases) + 1):
         out.append(line(columns.start(i), top + 6, columns.start(i), bottom))
     for buffer in chosen["buffers"]:
@@ -289,7 +290,8 @@ def svg(fusion, variant, chosen, title):
 def title_of(fusion, variant, bindings):
     with_types = f" ({', '.join(bindings)})" if bindings else ""
     return (f"{fusion['fusion']}{with_types} on {fusion['device']}: "
-            f"{fusion['rows']} rows of {variant['columns']} columns")
+            f"{some(fusion['rows'], 'row')} of "
+            f"{some(variant['columns'], 'column')}")
 
 
 def take(explained, args):
