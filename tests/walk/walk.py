@@ -198,7 +198,8 @@ def run_some(walk, todo, most):
 def count(records, key):
     rows = collections.Counter()
     for r in records:
-        for word in r[key] or ["(refused)"]:
+        empty = "(nothing kept)" if r["scheduler"] else "(refused)"
+        for word in r[key] or [empty]:
             rows[word] += 1
     return rows
 
