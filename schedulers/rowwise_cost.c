@@ -315,7 +315,8 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
             vector = 4;
         if (nf->is_leaf && node_has_column(f, n) &&
             kept_registers(p, k, s, n) == 0)
-            regs += (s->vec * (int)dtype_info[t].bytes + 3) / 4;
+            regs += (s->vec * (int)dtype_info[t].bytes + 3) / 4 *
+                    (s->vec == 1 && s->persistent ? s->vpt : 1);
     }
     if (s->ring.stages)
         regs += RING_REGISTERS;
