@@ -62,7 +62,7 @@ add(const struct problem *p, const struct slot_shape *s,
 
     row_set(k, g, s->bound);
     k->key[PK_FINISH] = p->dev->has_pdl ? FINISH_PDL_KERNEL : FINISH_KERNEL;
-    if (!row_keep_answer(p, c, r) || row_is_repeated(out)) {
+    if (r->skip[g->prefetch] || !row_keep_answer(p, c, r)) {
         out->n--;
         return;
     }

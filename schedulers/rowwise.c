@@ -245,6 +245,12 @@ keep_invariant(const struct problem *p, struct candidate *c, node_id n,
                              "registers are short: read from L2 for each row"},
         [INVARIANTS_PACKED] = {STORE_REGISTER_PACKED, 2,
                                "the same for every row: never loaded again"},
+        [INVARIANTS_F32] = {STORE_REGISTER_F32, 2,
+                            "the same for every row: never loaded or "
+                            "converted again"},
+        [INVARIANTS_SHARED] = {STORE_SHARED, 2,
+                               "the same for every row: read from shared "
+                               "memory, no registers held"},
     };
     bool persistent = c->plan.kernels->key[PK_PERSISTENT] != 0;
     enum row_invariants i = r->invariants;

@@ -43,6 +43,10 @@ void rowwise_waits(struct arena *a, const struct facts *f,
                    const struct kernel_plan *k, int64_t n,
                    struct buffer_wait *ret);
 
+/* The limit that one of the plan's buffers breaks, or NULL. */
+const char *row_bad_buffers(const struct problem *p,
+                            const struct kernel_plan *k);
+
 /* --- rowwise_finish.c --- */
 /* The terms of folding the partial rows; nothing where there are none. */
 void row_finish_cost(const struct problem *p, const struct kernel_plan *k,
@@ -90,6 +94,8 @@ enum row_keep {
 enum row_invariants {
     INVARIANTS_READ,   /* nowhere: read from L2 where they are used */
     INVARIANTS_PACKED, /* in registers over all rows, in their storage type */
+    INVARIANTS_F32,    /* the same, in compute type */
+    INVARIANTS_SHARED, /* in shared memory over all rows */
 };
 
 /* What waits between the phases and over the rows. */
@@ -97,9 +103,10 @@ struct row_answer {
     enum row_keep how;
     enum row_invariants invariants;
     const bool *cut; /* KEEP_CUT: the values kept, by node */
+    bool skip[2];    /* by prefetch: not possible, or the same as one before */
 };
 typedef VEC(struct row_answer) row_answer_vec;
-/* All that differ in kind; plans may still come out equal. */
+/* All that there are, in their order. */
 row_answer_vec row_answers(const struct problem *p, bool persistent);
 
 /* Adds the buffers to a kernel whose geometry is set; false when there are no

@@ -8,12 +8,17 @@
 
 #include "support/arena.h"
 
+enum { LOOK_BACK = 400 };
+
+/* Some operand without a row axis is read as vectors; `narrow`: in a storage
+ * type. */
 static bool
-has_invariants(const struct facts *f)
+has_invariants(const struct facts *f, bool narrow)
 {
     for (node_id n = 0; n < f->g->n_nodes; n++)
         if (f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
-            !node_has_rows(f, n) && row_is_packable(f, n))
+            !node_has_rows(f, n) && row_is_packable(f, n) &&
+            (!narrow || dtype_is_storage(graph_node(f->g, n)->dtype)))
             return true;
     return false;
 }
@@ -22,7 +27,7 @@ static void
 add_answer(const struct problem *p, row_answer_vec *v, enum row_keep how,
            enum row_invariants i, const bool *cut)
 {
-    struct row_answer r = {how, i, cut};
+    struct row_answer r = {.how = how, .invariants = i, .cut = cut};
 
     VEC_PUSH(p->arena, v, r);
 }
@@ -48,23 +53,28 @@ add_all(const struct problem *p, row_answer_vec *v, enum row_invariants i)
     add_cuts(p, v, i);
 }
 
-row_answer_vec
-row_answers(const struct problem *p, bool persistent)
+static void
+add_persistent(const struct problem *p, row_answer_vec *v)
 {
-    row_answer_vec v = {0};
-
-    if (!persistent) {
-        for (int how = 0; how < KEEP_CUT; how++)
-            if (how != KEEP_RELOAD)
-                add_answer(p, &v, (enum row_keep)how, INVARIANTS_READ, NULL);
-        add_cuts(p, &v, INVARIANTS_READ);
-        return v;
+    if (has_invariants(p->f, false)) {
+        add_all(p, v, INVARIANTS_PACKED);
+        add_all(p, v, INVARIANTS_SHARED);
     }
-    if (has_invariants(p->f))
-        add_all(p, &v, INVARIANTS_PACKED);
-    add_all(p, &v, INVARIANTS_READ);
-    return v;
+    if (has_invariants(p->f, true))
+        add_all(p, v, INVARIANTS_F32);
+    add_all(p, v, INVARIANTS_READ);
 }
+
+static void
+add_one_step(const struct problem *p, row_answer_vec *v)
+{
+    for (int how = 0; how < KEEP_CUT; how++)
+        if (how != KEEP_RELOAD)
+            add_answer(p, v, (enum row_keep)how, INVARIANTS_READ, NULL);
+    add_cuts(p, v, INVARIANTS_READ);
+}
+
+/* --- which are the same --------------------------------------------------- */
 
 static bool
 has_buffer(const struct kernel_plan *k, const struct buffer_plan *b)
@@ -76,10 +86,9 @@ has_buffer(const struct kernel_plan *k, const struct buffer_plan *b)
 }
 
 static bool
-is_same_plan(const struct kernel_plan *x, const struct kernel_plan *y)
+is_same(const struct kernel_plan *x, const struct kernel_plan *y)
 {
-    if (x->scheduler != y->scheduler || x->n_buffers != y->n_buffers ||
-        memcmp(x->key, y->key, sizeof(x->key)) != 0)
+    if (x->n_buffers != y->n_buffers)
         return false;
     for (uint32_t i = 0; i < x->n_buffers; i++)
         if (!has_buffer(y, &x->buffers[i]))
@@ -87,14 +96,62 @@ is_same_plan(const struct kernel_plan *x, const struct kernel_plan *y)
     return true;
 }
 
+static bool
+is_among(const candidate_vec *seen, const struct kernel_plan *k)
+{
+    for (uint32_t i = 0; i < seen->n; i++)
+        if (is_same(seen->v[i].plan.kernels, k))
+            return true;
+    return false;
+}
+
+/* The buffers follow from the answer and two keys; the geometry has no part. */
+static void
+skip_repeated(const struct problem *p, row_answer_vec *v, bool persistent,
+              bool prefetch)
+{
+    candidate_vec seen = {0};
+
+    for (uint32_t i = 0; i < v->n; i++) {
+        struct candidate c = {.plan = {.n_kernels = 1}};
+
+        c.plan.kernels = NEW(p->arena, struct kernel_plan);
+        c.plan.kernels->key[PK_PERSISTENT] = persistent;
+        c.plan.kernels->key[PK_PREFETCH] = prefetch;
+        v->v[i].skip[prefetch] = !row_keep_answer(p, &c, &v->v[i]) ||
+                                 is_among(&seen, c.plan.kernels);
+        VEC_PUSH(p->arena, &seen, c);
+    }
+}
+
+row_answer_vec
+row_answers(const struct problem *p, bool persistent)
+{
+    row_answer_vec v = {0};
+
+    if (persistent)
+        add_persistent(p, &v);
+    else
+        add_one_step(p, &v);
+    skip_repeated(p, &v, persistent, false);
+    skip_repeated(p, &v, persistent, true);
+    return v;
+}
+
+/* Those of one geometry stand beside each other. */
 bool
 row_is_repeated(const candidate_vec *v)
 {
     const struct kernel_plan *last = v->v[v->n - 1].plan.kernels;
+    uint32_t from = v->n > LOOK_BACK ? v->n - LOOK_BACK : 0;
 
-    for (uint32_t i = 0; i + 1 < v->n; i++)
-        if (is_same_plan(v->v[i].plan.kernels, last))
+    for (uint32_t i = from; i + 1 < v->n; i++) {
+        const struct kernel_plan *k = v->v[i].plan.kernels;
+
+        if (k->scheduler == last->scheduler &&
+            !memcmp(k->key, last->key, sizeof(k->key)) && is_same(k, last))
             return true;
+    }
     return false;
 }
 

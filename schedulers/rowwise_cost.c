@@ -124,54 +124,6 @@ bad_shape(const struct problem *p, const struct kernel_plan *k,
     return NULL;
 }
 
-/* Why a value can't wait as the plan says. What waits is a value along the
- * columns that the row kernel has: neither a view of one, nor what only the
- * kernel after the column sums computes. */
-static const char *
-bad_buffer(const struct problem *p, const struct buffer_plan *b)
-{
-    const struct facts *f = p->f;
-    const struct node_facts *nf = &f->node[b->node];
-    int64_t store = b->key[BK_STORE];
-    bool over_rows = b->key[BK_REUSE] == 2, sum = facts_is_outer(f, b->node);
-
-    if (store == STORE_CLUSTER)
-        return "this strategy has no cluster";
-    if (store == STORE_RELOAD && !nf->is_leaf)
-        return "only inputs can be read again";
-    if (!nf->live)
-        return "no result needs it";
-    if (nf->is_alias)
-        return arena_printf(
-            p->arena, "it is a view of '%s'",
-            plan_node_name(p->arena, f->g, facts_value(f, b->node)));
-    if (nf->after_outer && !sum && store != STORE_NONE)
-        return "it follows a column sum, which ends after the rows";
-    if (over_rows && !nf->is_leaf && !sum)
-        return "only inputs and column sums wait over the rows";
-    if (over_rows && nf->is_leaf && node_has_rows(f, b->node))
-        return "it differs from row to row and cannot wait over the rows";
-    return NULL;
-}
-
-static const char *
-bad_buffers(const struct problem *p, const struct kernel_plan *k)
-{
-    for (uint32_t i = 0; i < k->n_buffers; i++) {
-        const struct buffer_plan *b = &k->buffers[i];
-        const char *why = bad_buffer(p, b);
-
-        for (uint32_t j = 0; !why && j < i; j++)
-            if (k->buffers[j].node == b->node)
-                why = "it has one before";
-        if (why)
-            return arena_printf(p->arena, "buffer '%s': %s",
-                                plan_node_name(p->arena, p->f->g, b->node),
-                                why);
-    }
-    return NULL;
-}
-
 static const char *
 bad_ring(const struct problem *p, const struct kernel_plan *k,
          const struct shape *s)
@@ -226,9 +178,11 @@ kept_registers(const struct problem *p, const struct kernel_plan *k,
     if (s->looped || st == STORE_NONE || st == STORE_RELOAD ||
         st == STORE_SHARED || st == STORE_RING)
         return 0;
-    if (p->f->node[n].is_leaf || st == STORE_REGISTER_PACKED)
+    if (st == STORE_REGISTER_PACKED ||
+        (p->f->node[n].is_leaf && !row_keeps_over_rows(k, n)))
         return packed_registers(s, t);
-    return s->ept * compute_words(t);
+    /* An input that waits converted is loaded a vector at a time. */
+    return s->ept * compute_words(t) + (p->f->node[n].is_leaf ? s->vpt : 0);
 }
 
 /* Registers that live through all rows: accumulators and kept invariants. */
@@ -324,13 +278,15 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
 }
 
 /* Where the last vectors may lie outside the row, each has its own predicate
- * and a place that must be zero. */
+ * and a place that must be zero; in a cluster's loop its column in the row. */
 static int
 guard_registers(const struct problem *p, const struct shape *s)
 {
     bool exact = p->n_static && p->n == s->reach;
 
-    return exact || s->tiles ? 0 : s->looped ? 4 : 2 * s->vpt;
+    if (exact || s->tiles)
+        return 0;
+    return s->looped ? 4 : (s->cluster > 1 && s->persistent ? 3 : 2) * s->vpt;
 }
 
 static int
@@ -412,6 +368,24 @@ fold_smem(const struct problem *p, const struct kernel_plan *k,
 
 /* The fold comes after the rows and may take the place of the ring's slots, but
  * not that of its mbarriers. */
+/* Operands that wait over all rows, one copy a block, behind the rest. */
+static int64_t
+shared_operands(const struct problem *p, const struct kernel_plan *k,
+                const struct shape *s)
+{
+    int64_t bytes = 0;
+
+    for (uint32_t i = 0; i < k->n_buffers; i++) {
+        const struct buffer_plan *b = &k->buffers[i];
+        enum dtype t = graph_node(p->f->g, b->node)->dtype;
+
+        if (b->key[BK_STORE] == STORE_SHARED && b->key[BK_REUSE] == 2)
+            bytes += (s->span * dtype_info[t].bytes + RING_ALIGN - 1) /
+                     RING_ALIGN * RING_ALIGN;
+    }
+    return bytes;
+}
+
 static int
 estimate_smem(const struct problem *p, const struct kernel_plan *k,
               const struct shape *s)
@@ -420,6 +394,8 @@ estimate_smem(const struct problem *p, const struct kernel_plan *k,
 
     bytes = (bytes + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN + s->ring.bytes;
     bytes = MAX(bytes, fold_smem(p, k, s)) + s->ring.barrier_bytes;
+    bytes = (bytes + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN +
+            shared_operands(p, k, s);
     return (int)MIN(bytes, INT32_MAX);
 }
 
@@ -472,6 +448,8 @@ count_leaf(const struct row_use *u, const struct shape *s, node_id n, int phase,
     int first = -1, last = -1;
 
     row_span(u, n, &first, &last);
+    if (st == STORE_REGISTER_F32 && row_keeps_over_rows(u->k, n))
+        return;
     t->issue += (double)columns;
     if (ring_carries(f, u->k, n)) {
         count_slot(s, bytes, packed, first == phase, t);
@@ -482,6 +460,10 @@ count_leaf(const struct row_use *u, const struct shape *s, node_id n, int phase,
         (first != phase || (row_keeps_over_rows(u->k, n) && s->persistent)))
         return;
     t->issue += (double)columns / s->vec * 4;
+    if (st == STORE_SHARED) {
+        t->l1 += bytes;
+        return;
+    }
     if (is_read_once(f, n) && first == phase) {
         t->dram += bytes;
         t->loads += phase == 0 ? bytes : 0;
@@ -566,7 +548,7 @@ count_held(const struct problem *p, const struct kernel_plan *k,
         if (s->looped || store == STORE_NONE || store == STORE_RELOAD ||
             facts_is_outer(p->f, n))
             continue;
-        t->held += store == STORE_REGISTER_PACKED
+        t->held += store != STORE_REGISTER_F32
                        ? bytes_per_row(p, n, columns)
                        : 4.0 * compute_words(type) * (double)columns;
     }
@@ -762,7 +744,7 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     if (!why)
         why = row_bad_split(p, k);
     if (!why)
-        why = bad_buffers(p, k);
+        why = row_bad_buffers(p, k);
     if (!why)
         why = bad_ring(p, k, &s);
     if (why)

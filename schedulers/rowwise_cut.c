@@ -9,7 +9,7 @@
  * numbers are never had again. Values without the column axis, such as what
  * earlier reductions gave, wait with every thread and are free. An operand that
  * is the same for every row costs nothing more once the plan keeps it over the
- * rows, and a read from L2 when it doesn't.
+ * rows, and a read from shared memory or L2 when it doesn't.
  *
  * Each price of a slot in bytes gives one cut of each phase's end; going up
  * with the price gives a few plans, from least held to least computed again. */
@@ -57,6 +57,13 @@ is_needed_before(const struct row_use *u, node_id n, int phase)
     return false;
 }
 
+/* Reading so many bytes at this rate. */
+static int64_t
+slots_of(const struct problem *p, double bytes, double rate)
+{
+    return LOAD_SLOTS + (int64_t)(bytes * p->dev->issue_per_ns / rate + 0.5);
+}
+
 static int64_t
 leaf_again(const struct end *e, node_id n)
 {
@@ -65,9 +72,9 @@ leaf_again(const struct end *e, node_id n)
 
     if (node_has_rows(p->f, n) && !is_needed_before(e->u, n, e->phase))
         return LOAD_SLOTS; /* the first read, only later */
-    return LOAD_SLOTS +
-           (int64_t)(bytes * p->dev->issue_per_ns / p->dev->l2_bytes_per_ns +
-                     0.5);
+    if (!node_has_rows(p->f, n) && e->invariants == INVARIANTS_SHARED)
+        return slots_of(p, bytes, p->dev->smem_bytes_per_ns);
+    return slots_of(p, bytes, p->dev->l2_bytes_per_ns);
 }
 
 static int64_t
@@ -80,7 +87,9 @@ leaf_hold(const struct end *e, node_id n)
         return CUT_NEVER;
     if (node_has_rows(f, n))
         return bytes;
-    return e->invariants == INVARIANTS_PACKED ? 0 : CUT_NEVER;
+    return e->invariants == INVARIANTS_PACKED || e->invariants == INVARIANTS_F32
+               ? 0
+               : CUT_NEVER;
 }
 
 static int64_t

@@ -62,7 +62,7 @@ add(const struct problem *p, const struct slot_shape *s,
     struct kernel_plan *k = c->plan.kernels;
 
     row_set(k, g, g->looped ? ANY_EXTENT : s->bound);
-    if (!g->looped && !row_keep_answer(p, c, r)) {
+    if (!g->looped && (r->skip[0] || !row_keep_answer(p, c, r))) {
         out->n--;
         return;
     }
@@ -73,8 +73,6 @@ add(const struct problem *p, const struct slot_shape *s,
                          ? "looped over the row"
                          : "looped: each phase reads the row again";
     k->key[PK_BLOCKS_PER_SM] = resident_blocks(p, k, s->n);
-    if (row_is_repeated(out))
-        out->n--;
 }
 
 /* The row in shared memory, where each phase reads it again. Of two blocks one

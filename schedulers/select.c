@@ -74,19 +74,38 @@ ranks_before(struct arena *a, const struct graph *g, const struct candidate *x,
     return strcmp(tx, ty) < 0;
 }
 
+/* Merges x[lo..mid) and x[mid..hi), each in order, into y. */
+static void
+merge(struct arena *a, const struct graph *g, const struct candidate *x,
+      const uint32_t at[3], struct candidate *y)
+{
+    uint32_t i = at[0], k = at[1];
+
+    for (uint32_t n = at[0]; n < at[2]; n++) {
+        bool right =
+            i == at[1] || (k < at[2] && ranks_before(a, g, &x[k], &x[i]));
+
+        y[n] = right ? x[k++] : x[i++];
+    }
+}
+
 static void
 rank(struct arena *a, const struct graph *g, candidate_vec *v)
 {
-    for (uint32_t i = 1; i < v->n; i++) {
-        struct candidate c = v->v[i];
-        uint32_t at = i;
+    struct candidate *x = v->v, *y = NEW_ARRAY(a, struct candidate, v->n), *t;
 
-        while (at > 0 && ranks_before(a, g, &c, &v->v[at - 1])) {
-            v->v[at] = v->v[at - 1];
-            at--;
-        }
-        v->v[at] = c;
+    for (uint32_t width = 1; width < v->n; width *= 2) {
+        for (uint32_t lo = 0; lo < v->n; lo += 2 * width)
+            merge(a, g, x,
+                  (uint32_t[]){lo, MIN(lo + width, v->n),
+                               MIN(lo + 2 * width, v->n)},
+                  y);
+        t = x;
+        x = y;
+        y = t;
     }
+    v->v = x;
+    v->cap = v->n;
 }
 
 /* Of one kind the best few, or one that says why none is feasible. */

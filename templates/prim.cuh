@@ -255,6 +255,26 @@ static __device__ __forceinline__ fu_vec<T, V> fu_vsload(int byte_offset)
     return r;
 }
 
+// The same where the compiler may not hold them from the time before.
+template <typename T, int V>
+static __device__ __forceinline__ fu_vec<T, V> fu_vsload_again(int byte_offset)
+{
+    fu_u32 at = (fu_u32)byte_offset;
+    fu_again_word(at);
+    return fu_vsload<T, V>((int)at);
+}
+
+template <typename T, int V>
+static __device__ __forceinline__ void fu_vsstore(int byte_offset,
+                                                  const fu_vec<T, V> &v)
+{
+    fu_line<fu_vec<T, V>::BYTES> x;
+#pragma unroll
+    for (int i = 0; i < fu_vec<T, V>::WORDS; ++i)
+        x.w[i] = v.w[i];
+    fu_sstore<fu_line<fu_vec<T, V>::BYTES> >(byte_offset, x);
+}
+
 // --- exchanges ------------------------------------------------------------------
 
 // The value of the lane whose number differs by xor; all lanes take part.

@@ -90,7 +90,8 @@ read_buffers(struct rw *w)
             r->over_rows = r->over_rows && w->persistent;
             if (!has_unit_column_stride(w, bp->node))
                 r->store = STORE_RELOAD;
-            else if (r->store != STORE_RING && r->store != STORE_SHARED)
+            else if (r->store != STORE_RING && r->store != STORE_SHARED &&
+                     !(r->store == STORE_REGISTER_F32 && r->over_rows))
                 r->store = STORE_REGISTER_PACKED;
         } else if (!rw_is_inner(w, bp->node) && !rw_is_outer(w, bp->node)) {
             r->kept_from = w->f->node[bp->node].level;
@@ -588,7 +589,7 @@ set_grid(struct rw *w)
     const struct sym *rows = row_steps(w), *tiles;
     const struct sym *most = sym_int(c, grid_most(w));
     const struct sym *blocks = sym_int(c, w->cluster);
-    int64_t tile = (int64_t)w->tpr * w->vec * w->vpt;
+    int64_t tile = (int64_t)w->tpr * w->vec * w->vpt, smem;
 
     if (w->persistent && w->kp->key[PK_GRID_ROWS] > 0)
         rows = w->partials;
@@ -606,8 +607,11 @@ set_grid(struct rw *w)
     else
         lower_set_grid(w->ctx, &w->lk, sym_mul(c, rows, blocks), sym_int(c, 1));
     w->lk.launch.cluster = w->lk.kernel->cluster = w->cluster;
-    w->lk.launch.smem = arena_printf(w->a, "%" PRId64, rw_smem_bytes(w));
-    w->lk.kernel->uses_smem = rw_smem_bytes(w) > 0;
+    smem = rw_smem_bytes(w);
+    if (rw_shared_bytes(w))
+        smem = rw_shared_base(w) + rw_shared_bytes(w);
+    w->lk.launch.smem = arena_printf(w->a, "%" PRId64, smem);
+    w->lk.kernel->uses_smem = smem > 0;
 }
 
 static bool

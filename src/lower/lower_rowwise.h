@@ -42,6 +42,7 @@ struct rw_node {
     const struct kexpr *divisor; /* quotients: by this, in this phase */
     bool in_ring;                /* the leaf arrives through the ring */
     int64_t ring_at;             /* where in a slot */
+    int64_t shared_at;           /* where it waits over all rows */
 };
 
 /* A store to a result, in the same spirit. */
@@ -143,6 +144,12 @@ void rw_cluster_close(struct rw *w, struct kbuild *b);
 int64_t rw_cluster_bytes(const struct rw *w); /* of shared memory, a block */
 
 /* --- rowwise_loads.c --- */
+/* Bytes of shared memory that operands take over all rows, behind the rest. */
+int64_t rw_shared_bytes(const struct rw *w);
+int64_t rw_shared_base(const struct rw *w);
+bool rw_is_shared(const struct rw *w, node_id n);
+/* The vector at the current column, out of shared memory. */
+const struct kexpr *rw_shared_vector(const struct rw *w, node_id n);
 void rw_load_invariants(struct rw *w, struct kbuild *b);
 void rw_row_offsets(struct rw *w, struct kbuild *b);
 void rw_load_row(struct rw *w, struct kbuild *b, bool ahead);

@@ -202,6 +202,20 @@ leaf_again(const struct rw *w, node_id n, const struct kexpr *at)
 }
 
 static const struct kexpr *
+kept_slot(const struct rw *w, node_id n)
+{
+    const struct rw_node *r = &w->node[n];
+    const struct kexpr *i;
+
+    if (r->store == STORE_REGISTER_PACKED)
+        return ke_elem(w->a, r->array, w->v);
+    i = ke_bin(w->a, "*", w->v, ke_int(w->a, w->vec));
+    if (w->e)
+        i = ke_bin(w->a, "+", i, w->e);
+    return ke_elem(w->a, r->array, w->vec == 1 ? w->v : i);
+}
+
+static const struct kexpr *
 leaf_element(struct rw *w, node_id n)
 {
     const struct rw_node *r = &w->node[n];
@@ -209,6 +223,8 @@ leaf_element(struct rw *w, node_id n)
     const struct kexpr *e = w->e ? w->e : ke_int(w->a, 0);
     const struct kexpr *at;
 
+    if (r->array && r->store == STORE_REGISTER_F32)
+        return kept_slot(w, n);
     if (r->array)
         return ke_call(w->a, "fu_get", NULL, 2, ke_elem(w->a, r->array, w->v),
                        e);
@@ -221,20 +237,6 @@ leaf_element(struct rw *w, node_id n)
     return ke_call(w->a, "fu_load", NULL, 2,
                    lower_param_pointer(w->ctx, &w->lk, acc),
                    leaf_again(w, n, at));
-}
-
-static const struct kexpr *
-kept_slot(const struct rw *w, node_id n)
-{
-    const struct rw_node *r = &w->node[n];
-    const struct kexpr *i;
-
-    if (r->store == STORE_REGISTER_PACKED)
-        return ke_elem(w->a, r->array, w->v);
-    i = ke_bin(w->a, "*", w->v, ke_int(w->a, w->vec));
-    if (w->e)
-        i = ke_bin(w->a, "+", i, w->e);
-    return ke_elem(w->a, r->array, w->vec == 1 ? w->v : i);
 }
 
 static const struct kexpr *
@@ -406,13 +408,15 @@ reload_vectors(struct rw *w, struct kbuild *b)
             r->array)
             continue;
         acc = &w->f->accesses[w->f->node[n].access];
-        if (!is_vector_access(w, acc) && !rw_in_ring(w, n))
+        if (!is_vector_access(w, acc) && !rw_in_ring(w, n) &&
+            !rw_is_shared(w, n))
             continue;
         t = dtype_info[graph_node(w->g, n)->dtype].mem;
         r->vector = kb_let(b, arena_printf(w->a, "fu_vec<%s, %d>", t, w->vec),
                            arena_printf(w->a, "l_%s", rw_label(w, n)),
-                           rw_in_ring(w, n) ? rw_ring_vector(w, n)
-                                            : load_again(w, n, acc));
+                           rw_in_ring(w, n)     ? rw_ring_vector(w, n)
+                           : rw_is_shared(w, n) ? rw_shared_vector(w, n)
+                                                : load_again(w, n, acc));
     }
 }
 

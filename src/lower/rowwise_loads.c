@@ -110,22 +110,161 @@ rw_declare_vectors(struct rw *w, struct kbuild *b, node_id n)
         zero_vectors(w, b, w->node[n].array, n);
 }
 
+/* --- operands that are the same for every row ----------------------------- */
+
+bool
+rw_is_shared(const struct rw *w, node_id n)
+{
+    return is_live_leaf(w, n) && rw_has_column(w, n) &&
+           w->node[n].store == STORE_SHARED && w->node[n].over_rows;
+}
+
+static bool
+is_unpacked_leaf(const struct rw *w, node_id n)
+{
+    return is_live_leaf(w, n) && rw_has_column(w, n) &&
+           w->node[n].store == STORE_REGISTER_F32 && w->node[n].over_rows;
+}
+
+/* Of a block's columns. */
+static int64_t
+shared_size(const struct rw *w, node_id n)
+{
+    int64_t span = (int64_t)w->tpr * w->vec * w->vpt;
+    int64_t bytes = span * dtype_info[graph_node(w->g, n)->dtype].bytes;
+
+    return (bytes + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
+}
+
+int64_t
+rw_shared_bytes(const struct rw *w)
+{
+    int64_t bytes = 0;
+
+    for (node_id n = 0; n < w->g->n_nodes; n++)
+        if (rw_is_shared(w, n))
+            bytes += shared_size(w, n);
+    return bytes;
+}
+
+int64_t
+rw_shared_base(const struct rw *w)
+{
+    return (rw_smem_bytes(w) + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
+}
+
+static const struct kexpr *
+shared_address(const struct rw *w, node_id n)
+{
+    const struct kexpr *at =
+        ke_bin(w->a, "*", rw_own_column(w, w->col),
+               ke_int(w->a, dtype_info[graph_node(w->g, n)->dtype].bytes));
+
+    return ke_bin(w->a, "+", at, ke_int(w->a, w->node[n].shared_at));
+}
+
+const struct kexpr *
+rw_shared_vector(const struct rw *w, node_id n)
+{
+    const char *t = dtype_info[graph_node(w->g, n)->dtype].mem;
+
+    return ke_call(w->a, "fu_vsload_again",
+                   arena_printf(w->a, "%s, %d", t, w->vec), 1,
+                   shared_address(w, n));
+}
+
+/* Registers or room for it. */
+static void
+declare_invariant(struct rw *w, struct kbuild *b, node_id n, int64_t *shared)
+{
+    struct rw_node *r = &w->node[n];
+
+    if (rw_is_shared(w, n)) {
+        r->shared_at = *shared;
+        *shared += shared_size(w, n);
+    } else if (is_unpacked_leaf(w, n)) {
+        r->array = kb_array(b, dtype_info[graph_node(w->g, n)->dtype].reg,
+                            rw_name(w, "f", n), (int64_t)w->vec * w->vpt, NULL);
+    } else {
+        r->array = declare_vectors(w, b, "b", n);
+        if (!w->exact)
+            zero_vectors(w, b, r->array, n);
+    }
+}
+
+static const struct kexpr *
+loaded_vector(struct rw *w, struct kbuild *b, node_id n)
+{
+    const struct kexpr *at = rw_offset(w, b, access_of(w, n), NULL);
+    const char *t = dtype_info[graph_node(w->g, n)->dtype].mem;
+
+    return kb_let(b, arena_printf(w->a, "fu_vec<%s, %d>", t, w->vec),
+                  arena_printf(w->a, "l_%s", rw_label(w, n)),
+                  ke_call(w->a, "fu_vload", arena_printf(w->a, "%d", w->vec), 2,
+                          lower_param_pointer(w->ctx, &w->lk, access_of(w, n)),
+                          at ? ke_bin(w->a, "+", at, w->col) : w->col));
+}
+
+static void
+load_unpacked(struct rw *w, struct kbuild *b, node_id n)
+{
+    const struct kexpr *x = loaded_vector(w, b, n), *i;
+    struct kbuild in = kb_unroll(b, "e", ke_int(w->a, 0), ke_int(w->a, w->vec),
+                                 ke_int(w->a, 1));
+
+    i = ke_bin(w->a, "+", ke_bin(w->a, "*", w->v, ke_int(w->a, w->vec)),
+               ke_var(w->a, "e"));
+    kb_assign(&in, ke_elem(w->a, w->node[n].array, i),
+              ke_call(w->a, "fu_get", NULL, 2, x, ke_var(w->a, "e")));
+}
+
+/* The first row group brings it in for all. */
+static void
+load_shared(struct rw *w, struct kbuild *b, node_id n)
+{
+    struct kbuild in = *b;
+    const struct kexpr *x;
+
+    if (w->groups > 1)
+        in = kb_if(b, ke_bin(w->a, "==", w->group, ke_int(w->a, 0)));
+    x = loaded_vector(w, &in, n);
+    kb_eval(&in, ke_call(w->a, "fu_vsstore", NULL, 2, shared_address(w, n), x));
+}
+
+static void
+load_invariant(struct rw *w, struct kbuild *b, node_id n)
+{
+    if (rw_is_shared(w, n))
+        load_shared(w, b, n);
+    else if (is_unpacked_leaf(w, n))
+        load_unpacked(w, b, n);
+    else
+        load_vector(w, b, n, w->node[n].array,
+                    rw_offset(w, b, access_of(w, n), NULL));
+}
+
+static bool
+is_invariant(const struct rw *w, node_id n)
+{
+    return is_packed_leaf(w, n, true) || rw_is_shared(w, n) ||
+           is_unpacked_leaf(w, n);
+}
+
 void
 rw_load_invariants(struct rw *w, struct kbuild *b)
 {
     struct kbuild in;
+    int64_t shared = rw_shared_base(w), base = shared;
     bool any = false, check = false;
 
     for (node_id n = 0; n < w->g->n_nodes; n++) {
-        if (!is_packed_leaf(w, n, true))
+        if (!is_invariant(w, n))
             continue;
         if (!any)
             kb_comment(b, "Operands that are the same for every row.");
         any = true;
         check |= may_be_empty(w, n);
-        w->node[n].array = declare_vectors(w, b, "b", n);
-        if (!w->exact)
-            zero_vectors(w, b, w->node[n].array, n);
+        declare_invariant(w, b, n, &shared);
     }
     if (!any)
         return;
@@ -133,9 +272,10 @@ rw_load_invariants(struct rw *w, struct kbuild *b)
         in = kb_if(b, ke_bin(w->a, ">", w->mv, ke_int(w->a, 0)));
     in = rw_vector_loop(w, check ? &in : b, NULL, false);
     for (node_id n = 0; n < w->g->n_nodes; n++)
-        if (is_packed_leaf(w, n, true))
-            load_vector(w, &in, n, w->node[n].array,
-                        rw_offset(w, &in, access_of(w, n), NULL));
+        if (is_invariant(w, n))
+            load_invariant(w, &in, n);
+    if (shared > base)
+        kb_eval(b, ke_call(w->a, "fu_barrier", NULL, 0));
 }
 
 void

@@ -447,5 +447,7 @@ rw_smem_bytes(const struct rw *w)
 {
     int64_t bytes = MAX(rw_loop_bytes(w), rw_after_bytes(w));
 
-    return w->ring.stages ? MAX(bytes, rw_ring_end(w)) : bytes;
+    if (w->ring.stages)
+        bytes = MAX(bytes, rw_ring_end(w));
+    return bytes;
 }

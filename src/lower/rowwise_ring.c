@@ -28,7 +28,8 @@ enum { WARP = 32 };
 static bool
 in_slot(const struct rw *w, node_id n)
 {
-    return w->node[n].store == STORE_RING || w->node[n].store == STORE_SHARED;
+    return w->node[n].in_ring &&
+           (w->node[n].store == STORE_RING || w->node[n].store == STORE_SHARED);
 }
 
 bool

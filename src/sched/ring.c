@@ -25,10 +25,14 @@ buffer_of(const struct kernel_plan *k, node_id n)
     return NULL;
 }
 
+/* Shared memory over all rows is not the ring's. */
 static bool
-is_slot_store(int64_t store)
+is_slot_buffer(const struct buffer_plan *b)
 {
-    return store == STORE_RING || store == STORE_SHARED;
+    int64_t store = b->key[BK_STORE];
+
+    return (store == STORE_RING || store == STORE_SHARED) &&
+           b->key[BK_REUSE] != OVER_ROWS;
 }
 
 bool
@@ -44,14 +48,15 @@ ring_carries(const struct facts *f, const struct kernel_plan *k, node_id n)
         return true;
     if (store == STORE_REGISTER_PACKED || store == STORE_REGISTER_F32)
         return b->key[BK_REUSE] != OVER_ROWS;
-    return is_slot_store(store);
+    return b && is_slot_buffer(b);
 }
 
 static bool
 is_in_pieces(const struct kernel_plan *k)
 {
     for (uint32_t i = 0; i < k->n_buffers; i++)
-        if (k->buffers[i].key[BK_STORE] == STORE_SHARED)
+        if (k->buffers[i].key[BK_STORE] == STORE_SHARED &&
+            is_slot_buffer(&k->buffers[i]))
             return true;
     return false;
 }
@@ -206,7 +211,7 @@ buffers_wrong(struct arena *a, const struct facts *f,
     for (uint32_t i = 0; i < k->n_buffers; i++) {
         const struct buffer_plan *b = &k->buffers[i];
 
-        if (!is_slot_store(b->key[BK_STORE]))
+        if (!is_slot_buffer(b))
             continue;
         if (k->key[PK_STAGES] == 0)
             return "stores ring and shared need stages of 1 or more";

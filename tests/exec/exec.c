@@ -180,10 +180,14 @@ lower(struct test_case *t, const struct graph *g)
     struct facts *f = facts_analyse(t->arena, graph_simplify(g));
     uint32_t per_slot = (uint32_t)strtoul(word(t, "plans", "6"), NULL, 10);
     const struct device *dev = device_of(t);
-    struct fusion_plan *plan = *word(t, "rings", "")
-                                   ? exec_rings(t->arena, f, dev, per_slot)
-                                   : exec_plans(t->arena, f, dev, per_slot);
+    struct fusion_plan *plan;
 
+    if (*word(t, "rings", ""))
+        plan = exec_rings(t->arena, f, dev, per_slot);
+    else if (*word(t, "kinds", ""))
+        plan = exec_kinds(t->arena, f, dev);
+    else
+        plan = exec_plans(t->arena, f, dev, per_slot);
     plan = exec_forced(t->arena, f, dev, plan, t->settings, t->n_settings);
     return lower_fusion(t->arena, f, plan);
 }

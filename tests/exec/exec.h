@@ -63,6 +63,9 @@ struct fusion_plan *exec_plans(struct arena *a, const struct facts *f,
                                const struct device *dev, uint32_t per_slot);
 struct fusion_plan *exec_rings(struct arena *a, const struct facts *f,
                                const struct device *dev, uint32_t per_slot);
+/* The best of each slot that keep the same values in the same places. */
+struct fusion_plan *exec_kinds(struct arena *a, const struct facts *f,
+                               const struct device *dev);
 /* The same plans with the keys that the settings change. */
 struct fusion_plan *exec_forced(struct arena *a, const struct facts *f,
                                 const struct device *dev,

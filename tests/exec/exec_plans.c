@@ -191,6 +191,46 @@ exec_rings(struct arena *a, const struct facts *f, const struct device *dev,
     return plan_of(a, f, &all);
 }
 
+/* --- kinds ---------------------------------------------------------------- */
+
+/* What a summary says waits, and where: up to its first ';'. */
+static bool
+is_new_kind(const struct variant_slot *slot, uint32_t c)
+{
+    const char *s = slot->candidates[c].summary;
+    size_t n = strcspn(s, ";");
+
+    for (uint32_t i = 0; i < c; i++) {
+        const char *t = slot->candidates[i].summary;
+
+        if (!slot->candidates[i].refused && strcspn(t, ";") == n &&
+            strncmp(s, t, n) == 0)
+            return false;
+    }
+    return true;
+}
+
+struct fusion_plan *
+exec_kinds(struct arena *a, const struct facts *f, const struct device *dev)
+{
+    struct select_options opt = {.device = dev};
+    struct selection *s = select_plans(a, f, &opt, diag_new(a));
+    variant_vec all = {0};
+
+    if (!s)
+        BUG("no plan at all");
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        for (uint32_t c = 0; c < s->slots[i].n_candidates; c++) {
+            struct variant_plan v = s->slots[i].candidates[c].plan;
+
+            v.guard = s->slots[i].guard;
+            if (!s->slots[i].candidates[c].refused &&
+                is_new_kind(&s->slots[i], c))
+                VEC_PUSH(a, &all, v);
+        }
+    return plan_of(a, f, &all);
+}
+
 /* --- plans with other keys ------------------------------------------------ */
 
 static const char set[] = "set.";
