@@ -71,7 +71,7 @@ device_cluster_sms(const struct device *d, int blocks)
 {
     for (size_t i = 0; i < ARRAY_LEN(d->cluster_sms); i++)
         if (blocks == 2 << i)
-            return d->cluster_sms[i];
+            return MIN(d->cluster_sms[i], d->sms / blocks * blocks);
     return 0;
 }
 

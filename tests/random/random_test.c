@@ -124,6 +124,29 @@ device_of(const struct program *p)
                            few ? "sms=2" : "sms=5", &why);
 }
 
+/* The plans with each row shared by the blocks of a cluster, where that can be.
+ */
+static void
+share_rows(struct program *p, const struct facts *f, struct fusion_plan *all)
+{
+    int cluster = 2 << (input_stream(p->graph->name) >> 6 & 1);
+    struct plan_cost cost;
+
+    for (uint32_t i = 1; i < all->n_variants; i++) {
+        struct kernel_plan *k = NEW(p->arena, struct kernel_plan);
+        int64_t *key = k->key;
+
+        *k = *all->variants[i].kernels;
+        key[PK_CLUSTER] = cluster;
+        key[PK_THREADS_PER_ROW] =
+            (key[PK_THREADS_PER_ROW] + 32 * cluster - 1) / (32 * cluster) * 32;
+        key[PK_THREADS] = key[PK_THREADS_PER_ROW];
+        if (key[PK_FINISH] != FINISH_GRID &&
+            !plan_infeasible(p->arena, f, k, device_find("h200"), &cost))
+            all->variants[i].kernels = k;
+    }
+}
+
 /* Fallback, which comes first, and of the plans for one guard a few, others for
  * other programs: compiling them is what takes the time. */
 static struct fusion_plan *
@@ -140,6 +163,8 @@ some_plans(struct program *p, struct facts *f)
                 all->variants[kept++] = all->variants[i + k];
     }
     all->n_variants = kept;
+    if (shift >> 4 & 1)
+        share_rows(p, f, all);
     return all;
 }
 
