@@ -138,6 +138,9 @@ void row_propose_rings(const struct problem *p, const struct slot_shape *s,
 bool row_propose_slot(const struct problem *p, const struct slot_shape *s,
                       uint32_t which, candidate_vec *out);
 
+/* Rows that wait in registers, in their storage type. */
+bool row_has_packed(const struct problem *p, const struct kernel_plan *k);
+
 struct row_geometry {
     int threads, threads_per_row, vector, vectors;
     int blocks_per_sm, grid_rows, steps, cluster;

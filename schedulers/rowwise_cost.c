@@ -253,6 +253,7 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
     const struct facts *f = p->f;
     bool loop = s->groups > 1 && s->persistent && f->levels > 0;
     int regs = loop ? 21 : 18, vector = 0;
+    bool again = s->vec == 1 && s->persistent && row_has_packed(p, k);
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
         const struct node_facts *nf = &f->node[n];
@@ -270,7 +271,7 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
         if (nf->is_leaf && node_has_column(f, n) &&
             kept_registers(p, k, s, n) == 0)
             regs += (s->vec * (int)dtype_info[t].bytes + 3) / 4 *
-                    (s->vec == 1 && s->persistent ? s->vpt : 1);
+                    (again && !node_has_rows(f, n) ? s->vpt : 1);
     }
     if (s->ring.stages)
         regs += RING_REGISTERS;

@@ -97,9 +97,8 @@ slot_bytes(const struct problem *p, const struct kernel_plan *base)
     return r.slot_bytes * r.groups;
 }
 
-/* Rows that would wait in registers. */
-static bool
-has_packed(const struct problem *p, const struct kernel_plan *k)
+bool
+row_has_packed(const struct problem *p, const struct kernel_plan *k)
 {
     for (uint32_t i = 0; i < k->n_buffers; i++)
         if (is_row_leaf(p->f, k->buffers[i].node) &&
@@ -121,7 +120,7 @@ row_propose_rings(const struct problem *p, const struct slot_shape *s,
         return;
     stages = (int)MIN((int64_t)p->dev->inflight_bytes / bytes, MOST_STAGES);
     for (int n = MAX(stages, 1); n <= stages + 1; n++)
-        if (p->dev->has_bulk_copy && has_packed(p, k))
+        if (p->dev->has_bulk_copy && row_has_packed(p, k))
             add_ring(p, s, &base, n, false, out);
     for (int n = MAX(stages, 1) + 1; n <= stages + 2; n++)
         add_ring(p, s, &base, n, true, out);
