@@ -24,7 +24,7 @@ STORES = {  # colour, words
     "register_packed": ("#0072b2", "registers, storage type"),
     "register_f32": ("#56b4e9", "registers, compute type"),
     "ring": ("#009e73", "ring, bulk copies"),
-    "shared": ("#7fcdbb", "shared memory, cp.async"),
+    "shared": ("#7fcdbb", "shared memory"),
     "cluster": ("#cc79a7", "shared memory of the cluster"),
     "reload": ("#e69f00", "read again from L2"),
     "none": ("#bbbbbb", "not kept"),
