@@ -70,7 +70,7 @@ int row_usable_sms(const struct problem *p, const struct kernel_plan *k);
 /* What an exchange takes longer than in one block; shared memory of it. */
 double row_cluster_ns(const struct kernel_plan *k);
 /* By how much a cluster of that size is slower throughout. */
-double row_cluster_loss(const struct kernel_plan *k);
+double row_cluster_loss(const struct kernel_plan *k, int resident);
 int64_t row_cluster_smem(const struct problem *p, const struct kernel_plan *k);
 
 /* --- rowwise_split.c --- */

@@ -9,6 +9,7 @@
 
 #include "sched/ring.h"
 #include "schedulers/cost.h"
+#include "schedulers/rowwise_shape.h"
 #include "support/arena.h"
 
 enum {
@@ -18,39 +19,26 @@ enum {
     EXCHANGE_BYTES = 8, /* of one value of one warp */
     CLUSTER_REGISTERS = 6,
     RING_REGISTERS = 6,
+    MANY_ELEMENTS = 24,
+    FEW_REGISTERS = 4,
 };
 
 /* A block that isn't persistent has loads in flight for a part of its life
  * only: four blocks of 16 KiB reached copy speed on an H200, three did not. */
 static const double ONE_SHOT_DUTY = 0.75;
 
-/* Of the rows that a ring has in flight, so many are before a read from L2:
- * two phases that read the weight again cost 0 to 270 ns a row behind 80 to 160
- * KB on an H200. */
-static const double QUEUE_SHARE = 0.03;
-
-/* Loads that wait for registers: layer norm backward in f32 at N = 10240 took
- * 5.6 us a row in place of 3.8 with the inputs unkept and no register to spare
- * (H200). */
-static const double LATE_LOT_NS = 600;
+/* Where hardly a register is left the assembler may order loads behind each
+ * other: of two plans alike the one with room is taken. */
+static const double TIGHT_LOSS = 1.01;
 
 /* What every row reads again is often still in L1, which is shared memory. */
 static const double INVARIANT_L1_SHARE = 0.5;
 
-struct shape { /* of a kernel, out of its keys */
-    int threads, tpr, groups, vec, vpt, steps, ept, cluster;
-    int sharing; /* blocks that read chunks of one row */
-    bool looped, persistent, prefetch, tiles;
-    int64_t span;  /* columns one pass of a group covers */
-    int64_t reach; /* and of all blocks that share the row */
-    struct ring ring;
-};
-
-static struct shape
+static struct row_shape
 shape_of(const struct facts *f, const struct kernel_plan *k)
 {
     const int64_t *key = k->key;
-    struct shape s = {
+    struct row_shape s = {
         .threads = (int)key[PK_THREADS],
         .tpr = (int)key[PK_THREADS_PER_ROW],
         .vec = (int)key[PK_VECTOR],
@@ -79,7 +67,7 @@ is_power_of_two(int64_t v)
 }
 
 static const char *
-bad_threads(const struct shape *s)
+bad_threads(const struct row_shape *s)
 {
     if (s->threads % WARP)
         return "threads must be a multiple of 32";
@@ -98,7 +86,7 @@ bad_threads(const struct shape *s)
 
 static const char *
 bad_shape(const struct problem *p, const struct kernel_plan *k,
-          const struct shape *s, int64_t n)
+          const struct row_shape *s, int64_t n)
 {
     const struct facts *f = p->f;
     bool outer = row_outer_count(f) > 0;
@@ -126,7 +114,7 @@ bad_shape(const struct problem *p, const struct kernel_plan *k,
 
 static const char *
 bad_ring(const struct problem *p, const struct kernel_plan *k,
-         const struct shape *s)
+         const struct row_shape *s)
 {
     const char *why = ring_wrong(p->arena, p->f, k);
     int vector;
@@ -147,19 +135,6 @@ bad_ring(const struct problem *p, const struct kernel_plan *k,
     return NULL;
 }
 
-/* Registers of one thread for one kept row of the node. Elements narrower than
- * a register that stand alone take one each, and the assembler's copies between
- * halves about half as many again. */
-static int
-packed_registers(const struct shape *s, enum dtype t)
-{
-    int bytes = s->vec * (int)dtype_info[t].bytes;
-
-    if (bytes < 4)
-        return s->vpt + (s->vpt + 1) / 2;
-    return (bytes + 3) / 4 * s->vpt;
-}
-
 static int
 compute_words(enum dtype t)
 {
@@ -170,7 +145,7 @@ compute_words(enum dtype t)
 
 static int
 kept_registers(const struct problem *p, const struct kernel_plan *k,
-               const struct shape *s, node_id n)
+               const struct row_shape *s, node_id n)
 {
     enum dtype t = graph_node(p->f->g, n)->dtype;
     enum store st = row_store(k, n);
@@ -180,7 +155,7 @@ kept_registers(const struct problem *p, const struct kernel_plan *k,
         return 0;
     if (st == STORE_REGISTER_PACKED ||
         (p->f->node[n].is_leaf && !row_keeps_over_rows(k, n)))
-        return packed_registers(s, t);
+        return row_packed_registers(s, t);
     /* An input that waits converted is loaded a vector at a time. */
     return s->ept * compute_words(t) + (p->f->node[n].is_leaf ? s->vpt : 0);
 }
@@ -188,7 +163,7 @@ kept_registers(const struct problem *p, const struct kernel_plan *k,
 /* Registers that live through all rows: accumulators and kept invariants. */
 static int
 lasting_registers(const struct problem *p, const struct kernel_plan *k,
-                  const struct shape *s)
+                  const struct row_shape *s)
 {
     const struct facts *f = p->f;
     int regs = 0;
@@ -209,7 +184,7 @@ lasting_registers(const struct problem *p, const struct kernel_plan *k,
 
 /* Registers of the row that live at the end (after) or the start of a phase. */
 static int
-row_registers(const struct row_use *u, const struct shape *s, int phase,
+row_registers(const struct row_use *u, const struct row_shape *s, int phase,
               bool after)
 {
     const struct facts *f = u->p->f;
@@ -231,7 +206,7 @@ row_registers(const struct row_use *u, const struct shape *s, int phase,
 }
 
 static int
-next_row_registers(const struct row_use *u, const struct shape *s)
+next_row_registers(const struct row_use *u, const struct row_shape *s)
 {
     const struct facts *f = u->p->f;
     int regs = 0;
@@ -248,7 +223,7 @@ next_row_registers(const struct row_use *u, const struct shape *s)
  */
 static int
 overhead_registers(const struct problem *p, const struct kernel_plan *k,
-                   const struct shape *s)
+                   const struct row_shape *s)
 {
     const struct facts *f = p->f;
     bool loop = s->groups > 1 && s->persistent && f->levels > 0;
@@ -281,7 +256,7 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
 /* Where the last vectors may lie outside the row, each has its own predicate
  * and a place that must be zero; in a cluster's loop its column in the row. */
 static int
-guard_registers(const struct problem *p, const struct shape *s)
+guard_registers(const struct problem *p, const struct row_shape *s)
 {
     bool exact = p->n_static && p->n == s->reach;
 
@@ -290,8 +265,25 @@ guard_registers(const struct problem *p, const struct shape *s)
     return s->looped ? 4 : (s->cluster > 1 && s->persistent ? 3 : 2) * s->vpt;
 }
 
+/* Many narrow elements of a thread beside column sums: the assembler has some
+ * of them unpacked ahead, half a register each. */
 static int
-estimate_registers(const struct row_use *u, const struct shape *s)
+unpacked_registers(const struct row_use *u, const struct row_shape *s)
+{
+    const struct facts *f = u->p->f;
+
+    if (!row_outer_count(f) || s->ept < MANY_ELEMENTS)
+        return 0;
+    for (node_id n = 0; n < f->g->n_nodes; n++)
+        if (f->node[n].live && f->node[n].is_leaf && node_has_rows(f, n) &&
+            node_has_column(f, n) && kept_registers(u->p, u->k, s, n) > 0 &&
+            dtype_info[graph_node(f->g, n)->dtype].bytes == 2)
+            return s->ept / 2;
+    return 0;
+}
+
+static int
+estimate_registers(const struct row_use *u, const struct row_shape *s)
 {
     int row = 0;
 
@@ -301,6 +293,7 @@ estimate_registers(const struct row_use *u, const struct shape *s)
     }
     if (s->cluster > 1)
         row += CLUSTER_REGISTERS;
+    row += unpacked_registers(u, s);
     return overhead_registers(u->p, u->k, s) + row +
            lasting_registers(u->p, u->k, s) + next_row_registers(u, s) +
            guard_registers(u->p, s);
@@ -308,7 +301,7 @@ estimate_registers(const struct row_use *u, const struct shape *s)
 
 /* Column sums of the chunks of rows so far, with what rounding lost. */
 static int64_t
-long_sums(const struct problem *p, const struct shape *s)
+long_sums(const struct problem *p, const struct row_shape *s)
 {
     int64_t bytes = 0;
 
@@ -328,7 +321,7 @@ long_sums(const struct problem *p, const struct shape *s)
 /* Partials of the row's reductions, one a warp, in slots that take turns. */
 static int64_t
 exchange_smem(const struct problem *p, const struct kernel_plan *k,
-              const struct shape *s)
+              const struct row_shape *s)
 {
     const struct facts *f = p->f;
     int64_t warps = (s->tpr + WARP - 1) / WARP * s->groups;
@@ -353,7 +346,7 @@ exchange_smem(const struct problem *p, const struct kernel_plan *k,
 /* Column sums of all groups, where the block adds them. */
 static int64_t
 fold_smem(const struct problem *p, const struct kernel_plan *k,
-          const struct shape *s)
+          const struct row_shape *s)
 {
     int64_t bytes = row_folds_inside(k) ? FOLD_BYTES * (int64_t)s->threads : 0;
 
@@ -372,7 +365,7 @@ fold_smem(const struct problem *p, const struct kernel_plan *k,
 /* Operands that wait over all rows, one copy a block, behind the rest. */
 static int64_t
 shared_operands(const struct problem *p, const struct kernel_plan *k,
-                const struct shape *s)
+                const struct row_shape *s)
 {
     int64_t bytes = 0;
 
@@ -389,7 +382,7 @@ shared_operands(const struct problem *p, const struct kernel_plan *k,
 
 static int
 estimate_smem(const struct problem *p, const struct kernel_plan *k,
-              const struct shape *s)
+              const struct row_shape *s)
 {
     int64_t bytes = MAX(long_sums(p, s), exchange_smem(p, k, s));
 
@@ -400,13 +393,6 @@ estimate_smem(const struct problem *p, const struct kernel_plan *k,
     return (int)MIN(bytes, INT32_MAX);
 }
 
-struct traffic {
-    double dram, l2, l1; /* bytes of one row */
-    double loads;        /* bytes of one row in flight at once */
-    double stores, issue, held;
-    int reload_phases; /* in which something is read again */
-};
-
 static double
 bytes_per_row(const struct problem *p, node_id n, int64_t columns)
 {
@@ -416,8 +402,8 @@ bytes_per_row(const struct problem *p, node_id n, int64_t columns)
 
 /* One leaf of the ring in one phase: into its slot, and out of it. */
 static void
-count_slot(const struct shape *s, double bytes, bool packed, bool first,
-           struct traffic *t)
+count_slot(const struct row_shape *s, double bytes, bool packed, bool first,
+           struct row_traffic *t)
 {
     if (first) {
         t->dram += bytes;
@@ -439,8 +425,8 @@ is_read_once(const struct facts *f, node_id n)
 
 /* One leaf in one phase: where it comes from. */
 static void
-count_leaf(const struct row_use *u, const struct shape *s, node_id n, int phase,
-           int64_t columns, struct traffic *t)
+count_leaf(const struct row_use *u, const struct row_shape *s, node_id n,
+           int phase, int64_t columns, struct row_traffic *t)
 {
     const struct facts *f = u->p->f;
     double bytes = bytes_per_row(u->p, n, columns);
@@ -477,7 +463,7 @@ count_leaf(const struct row_use *u, const struct shape *s, node_id n, int phase,
 }
 
 static bool
-phase_reads_again(const struct row_use *u, const struct shape *s, int phase)
+phase_reads_again(const struct row_use *u, const struct row_shape *s, int phase)
 {
     const struct facts *f = u->p->f;
     int first, last;
@@ -496,8 +482,8 @@ phase_reads_again(const struct row_use *u, const struct shape *s, int phase)
 }
 
 static void
-count_phase(const struct row_use *u, const struct shape *s, int phase,
-            int64_t columns, struct traffic *t)
+count_phase(const struct row_use *u, const struct row_shape *s, int phase,
+            int64_t columns, struct row_traffic *t)
 {
     const struct facts *f = u->p->f;
 
@@ -520,8 +506,8 @@ count_phase(const struct row_use *u, const struct shape *s, int phase,
 }
 
 static void
-count_stores(const struct problem *p, const struct shape *s, int64_t columns,
-             struct traffic *t)
+count_stores(const struct problem *p, const struct row_shape *s,
+             int64_t columns, struct row_traffic *t)
 {
     const struct facts *f = p->f;
 
@@ -539,7 +525,7 @@ count_stores(const struct problem *p, const struct shape *s, int64_t columns,
 
 static void
 count_held(const struct problem *p, const struct kernel_plan *k,
-           const struct shape *s, int64_t columns, struct traffic *t)
+           const struct row_shape *s, int64_t columns, struct row_traffic *t)
 {
     for (uint32_t i = 0; i < k->n_buffers; i++) {
         node_id n = k->buffers[i].node;
@@ -555,10 +541,10 @@ count_held(const struct problem *p, const struct kernel_plan *k,
     }
 }
 
-static struct traffic
-count_row(const struct row_use *u, const struct shape *s, int64_t columns)
+static struct row_traffic
+count_row(const struct row_use *u, const struct row_shape *s, int64_t columns)
 {
-    struct traffic t = {0};
+    struct row_traffic t = {0};
 
     for (int phase = 0; phase < u->phases; phase++)
         count_phase(u, s, phase, columns, &t);
@@ -568,69 +554,7 @@ count_row(const struct row_use *u, const struct shape *s, int64_t columns)
 }
 
 static double
-exchange_ns(const struct shape *s)
-{
-    return s->tpr <= WARP ? 60 : 250 + 5.0 * s->tpr / WARP;
-}
-
-/* A read from L2 in the row loop; rows that a ring has sent for are before it
- * in the queue. */
-static double
-reload_ns(const struct problem *p, const struct shape *s,
-          const struct plan_cost *c)
-{
-    double rate = p->dev->dram_bytes_per_ns / p->dev->sms;
-    bool queue = s->ring.stages > 0 && s->persistent;
-
-    return L2_LATENCY_NS + (queue ? QUEUE_SHARE * c->inflight_bytes / rate : 0);
-}
-
-/* The next row arrives while this one is worked on. Loads come back in order: a
- * re-read in the loop waits for the next row's loads before it, and nothing is
- * hidden. */
-static bool
-loads_ahead(const struct shape *s, const struct traffic *t)
-{
-    return s->persistent &&
-           ((s->prefetch && t->reload_phases == 0) || s->ring.stages > 0);
-}
-
-/* What isn't kept is loaded where it is used, a few vectors at a time where
- * registers are few: each lot but the first waits on its own. */
-static double
-held_back_ns(const struct row_use *u, const struct shape *s, int spare)
-{
-    const struct facts *f = u->p->f;
-    int all = 0, lot, first, last;
-
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
-        enum store st = row_store(u->k, n);
-
-        if (f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
-            node_has_rows(f, n) && (st == STORE_NONE || st == STORE_RELOAD) &&
-            row_span(u, n, &first, &last) && first == 0)
-            all += packed_registers(s, graph_node(f->g, n)->dtype);
-    }
-    if (s->looped || all == 0)
-        return 0;
-    lot = MAX(spare, 0) + (all + s->vpt - 1) / s->vpt;
-    return LATE_LOT_NS * (double)((all + lot - 1) / lot - 1);
-}
-
-static double
-stall_ns(const struct problem *p, const struct shape *s,
-         const struct traffic *t, const struct plan_cost *c)
-{
-    double ns = loads_ahead(s, t) ? 0 : DRAM_LATENCY_NS;
-
-    ns += p->f->levels * exchange_ns(s) * s->steps;
-    if (!s->persistent)
-        ns += TURNOVER_NS;
-    return ns + t->reload_phases * reload_ns(p, s, c) * s->steps;
-}
-
-static double
-tiles_of(const struct shape *s, int64_t n)
+tiles_of(const struct row_shape *s, int64_t n)
 {
     int64_t tiles = (n + s->span - 1) / s->span;
 
@@ -639,7 +563,8 @@ tiles_of(const struct shape *s, int64_t n)
 
 static void
 set_steps(const struct problem *p, const struct kernel_plan *k,
-          const struct shape *s, int64_t n, struct work *w, struct plan_cost *c)
+          const struct row_shape *s, int64_t n, struct work *w,
+          struct plan_cost *c)
 {
     double m = (double)MAX(p->m, 1), per_step = (double)s->groups * s->steps;
     double rows = (double)(int64_t)((m + per_step - 1) / per_step);
@@ -663,8 +588,8 @@ set_steps(const struct problem *p, const struct kernel_plan *k,
 }
 
 static void
-set_inflight(const struct problem *p, const struct shape *s,
-             const struct traffic *t, const struct work *w, int64_t columns,
+set_inflight(const struct problem *p, const struct row_shape *s,
+             const struct row_traffic *t, const struct work *w, int64_t columns,
              struct plan_cost *c)
 {
     double resident = MIN((double)MAX(c->blocks_per_sm, 1),
@@ -682,7 +607,7 @@ set_inflight(const struct problem *p, const struct shape *s,
  * where the row has left it for registers, else all of the row's work. */
 static void
 set_cycle(const struct problem *p, const struct row_use *u,
-          const struct shape *s, const struct plan_cost *c, struct work *w)
+          const struct row_shape *s, const struct plan_cost *c, struct work *w)
 {
     double rate = p->dev->dram_bytes_per_ns / row_usable_sms(p, u->k);
     int phases = 0;
@@ -698,14 +623,14 @@ set_cycle(const struct problem *p, const struct row_use *u,
     w->slots = s->ring.stages;
     w->cycle_ns = DRAM_LATENCY_NS + (double)s->ring.slot_bytes * s->groups *
                                         MAX(c->blocks_per_sm, 1) / rate;
-    w->cycle_ns +=
-        MIN(phases + 1, p->f->levels) * (exchange_ns(s) + row_cluster_ns(u->k));
+    w->cycle_ns += MIN(phases + 1, p->f->levels) *
+                   (row_exchange_ns(s) + row_cluster_ns(u->k));
     w->cycle_issue = (phases + 0.25) / (p->f->levels + 1);
 }
 
 static void
-set_bytes(const struct problem *p, const struct shape *s,
-          const struct traffic *t, double issue_scale, struct plan_cost *c)
+set_bytes(const struct problem *p, const struct row_shape *s,
+          const struct row_traffic *t, double issue_scale, struct plan_cost *c)
 {
     double m = (double)MAX(p->m, 1);
 
@@ -718,9 +643,22 @@ set_bytes(const struct problem *p, const struct shape *s,
     c->issue_slots = t->issue * m * issue_scale;
 }
 
+/* The rows that are read again, all that run at once, are more than L2 keeps
+ * beside what streams through it. */
+static bool
+outgrows_l2(const struct problem *p, const struct row_shape *s,
+            const struct row_traffic *t, const struct plan_cost *c)
+{
+    double rows = (double)p->dev->sms * MAX(c->blocks_per_sm, 1) * s->groups *
+                  s->steps / s->cluster;
+
+    return s->looped && s->sharing == 1 &&
+           MIN(rows, (double)MAX(p->m, 1)) * t->dram > p->dev->l2_bytes / 2.0;
+}
+
 /* Lanes without a column still issue. */
 static double
-lane_waste(const struct shape *s, int64_t n)
+lane_waste(const struct row_shape *s, int64_t n)
 {
     int64_t passes = (MAX(n, 1) + s->reach - 1) / s->reach;
 
@@ -731,10 +669,10 @@ const char *
 rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
              struct plan_cost *c)
 {
-    struct shape s = shape_of(p->f, k);
+    struct row_shape s = shape_of(p->f, k);
     const char *why = bad_threads(&s);
     struct row_use u;
-    struct traffic t;
+    struct row_traffic t;
     struct work w = {.warps = (double)s.threads / WARP, .chained = true};
     int cap;
 
@@ -757,17 +695,20 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     cap = device_register_cap(p->dev, s.threads, (int)k->key[PK_BLOCKS_PER_SM]);
     c->blocks_per_sm =
         device_occupancy(p->dev, s.threads, MIN(c->regs, cap), c->smem);
-    if (s.persistent)
+    if (s.persistent || s.cluster > 1)
         c->blocks_per_sm = MIN(c->blocks_per_sm, (int)k->key[PK_BLOCKS_PER_SM]);
     set_steps(p, k, &s, MAX(n, 1), &w, c);
-    c->quantisation *= row_cluster_loss(k);
+    c->quantisation *= row_cluster_loss(k, c->blocks_per_sm);
     set_inflight(p, &s, &t, &w, MAX(n, 1), c);
     set_bytes(p, &s, &t, lane_waste(&s, n), c);
-    w.stall_ns = held_back_ns(&u, &s, cap - c->regs) + stall_ns(p, &s, &t, c) +
-                 p->f->levels * row_cluster_ns(k) * s.steps;
+    if (outgrows_l2(p, &s, &t, c))
+        c->dram_bytes += t.l2 * (double)MAX(p->m, 1);
+    w.stall_ns = row_stall_ns(&u, &s, &t, c, cap - c->regs);
     set_cycle(p, &u, &s, c, &w);
     row_finish_cost(p, k, MAX(n, 1), c);
     cost_finish(p, &w, c);
+    if (s.persistent && cap - c->regs < FEW_REGISTERS)
+        c->total_ns *= TIGHT_LOSS;
     if (c->regs > cap)
         return arena_printf(p->arena, "needs %d registers a thread, %d allowed",
                             c->regs, cap);
