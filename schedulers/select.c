@@ -67,6 +67,8 @@ ranks_before(struct arena *a, const struct graph *g, const struct candidate *x,
         return is_fallback(y);
     if (whole_ns(x) != whole_ns(y))
         return whole_ns(x) < whole_ns(y);
+    if (x->refused) /* as they were proposed */
+        return false;
     tx = candidate_text(a, g, x);
     ty = candidate_text(a, g, y);
     if (strlen(tx) != strlen(ty))
