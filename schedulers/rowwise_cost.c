@@ -254,7 +254,7 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
 }
 
 /* Where the last vectors may lie outside the row, each has its own predicate
- * and a place that must be zero; in a cluster's loop its column in the row. */
+ * and a place that must be zero. */
 static int
 guard_registers(const struct problem *p, const struct row_shape *s)
 {
@@ -262,7 +262,7 @@ guard_registers(const struct problem *p, const struct row_shape *s)
 
     if (exact || s->tiles)
         return 0;
-    return s->looped ? 4 : (s->cluster > 1 && s->persistent ? 3 : 2) * s->vpt;
+    return s->looped ? 4 : 2 * s->vpt;
 }
 
 /* Many narrow elements of a thread beside column sums: the assembler has some
