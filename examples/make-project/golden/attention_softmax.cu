@@ -5,11 +5,10 @@
 //   variant 0 when "K <= 1024 && K % 8 == 0" {
 //     kernel 0 inner_persistent {
 //       threads 128; threads_per_row 32; vector 8; vectors_per_thread 4; looped 0;
-//       rows_per_step 1; prefetch 0; persistent 0; grid_rows 0; blocks_per_sm 6;
+//       rows_per_step 1; prefetch 0; persistent 0; grid_rows 0; blocks_per_sm 7;
 //       finish none; column_tiles 0; bound 1024; stages 0; cluster 1;
-//       buffer %3 { store register_f32; reuse row; }
 //       buffer %7 { store register_f32; reuse row; }
-//       buffer scores { store none; reuse row; }
+//       buffer scores { store register_packed; reuse row; }
 //     }
 //   }
 //   variant 1 when "K <= 8192 && K % 8 == 0" {
@@ -18,12 +17,11 @@
 //       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
 //       blocks_per_sm 4; finish none; column_tiles 0; bound 8192; stages 0;
 //       cluster 1;
-//       buffer %3 { store register_f32; reuse row; }
 //       buffer %7 { store register_f32; reuse row; }
-//       buffer scores { store none; reuse row; }
+//       buffer scores { store register_packed; reuse row; }
 //     }
 //   }
-//   variant 2 when "K % 8 == 0" {
+//   variant 2 when "K <= 32768 && K % 8 == 0" {
 //     kernel 0 inner_persistent {
 //       threads 512; threads_per_row 512; vector 8; vectors_per_thread 2;
 //       looped 1; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
@@ -31,22 +29,59 @@
 //       cluster 1;
 //     }
 //   }
-//   variant 3 when "K <= 2048" {
+//   variant 3 when "K <= 65536 && K % 8 == 0" {
+//     kernel 0 inner_persistent {
+//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 8;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 65536; stages 0;
+//       cluster 4;
+//       buffer %7 { store register_f32; reuse row; }
+//       buffer scores { store register_packed; reuse row; }
+//     }
+//   }
+//   variant 4 when "K <= 131072 && K % 8 == 0" {
+//     kernel 0 inner_persistent {
+//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 8;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 131072; stages 0;
+//       cluster 8;
+//       buffer %7 { store register_f32; reuse row; }
+//       buffer scores { store register_packed; reuse row; }
+//     }
+//   }
+//   variant 5 when "K <= 262144 && K % 8 == 0" {
+//     kernel 0 inner_persistent {
+//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 8;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 262144; stages 0;
+//       cluster 16;
+//       buffer %7 { store register_f32; reuse row; }
+//       buffer scores { store register_packed; reuse row; }
+//     }
+//   }
+//   variant 6 when "K % 8 == 0" {
+//     kernel 0 inner_persistent {
+//       threads 512; threads_per_row 512; vector 8; vectors_per_thread 4;
+//       looped 1; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 0; stages 0;
+//       cluster 1;
+//     }
+//   }
+//   variant 7 when "K <= 2048" {
 //     kernel 0 inner_persistent {
 //       threads 256; threads_per_row 256; vector 1; vectors_per_thread 8;
 //       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
 //       blocks_per_sm 4; finish none; column_tiles 0; bound 2048; stages 0;
 //       cluster 1;
-//       buffer %3 { store register_f32; reuse row; }
 //       buffer %7 { store register_f32; reuse row; }
-//       buffer scores { store none; reuse row; }
+//       buffer scores { store register_packed; reuse row; }
 //     }
 //   }
-//   variant 4 {
+//   variant 8 {
 //     kernel 0 inner_persistent {
 //       threads 512; threads_per_row 512; vector 1; vectors_per_thread 4;
 //       looped 1; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 2; finish none; column_tiles 0; bound 0; stages 0;
+//       blocks_per_sm 3; finish none; column_tiles 0; bound 0; stages 0;
 //       cluster 1;
 //     }
 //   }
@@ -93,6 +128,13 @@ static __device__ __forceinline__ float fu_float(fu_u32 w)
 static __device__ __forceinline__ int fu_tid() { return (int)threadIdx.x; }
 static __device__ __forceinline__ int fu_bid_x() { return (int)blockIdx.x; }
 static __device__ __forceinline__ int fu_bid_y() { return (int)blockIdx.y; }
+
+// A word that is unpacked again where it is used: the compiler may not hold
+// what it has unpacked before. No instruction.
+static __device__ __forceinline__ void fu_again_word(fu_u32 &w)
+{
+    asm volatile("" : "+r"(w));
+}
 
 // All threads of the block.
 static __device__ __forceinline__ void fu_barrier()
@@ -247,6 +289,196 @@ template <> struct fu_access<32> {
     }
 };
 /* end fu/ptx.cuh */
+/* begin fu/async.cuh */
+// Copies that run while the thread goes on: single pieces (cp.async), whole
+// rows (bulk copies), and the mbarrier that says when rows have arrived.
+// Shared memory is named by its byte offset, as in prim.cuh.
+// Needs:  fu_copy_async and fu_mbarrier_{init,inval,arrive*,try,wait}: sm_80;
+//         the rest: sm_90 (an older target is refused by the assembler).
+//         Pieces of 4, 8 or 16 bytes, both addresses aligned to that. Bulk:
+//         addresses and size multiples of 16. An mbarrier: 8 bytes, aligned.
+//         Bytes that ordinary stores wrote, or ordinary loads of another
+//         thread read, and that a bulk copy then reads or writes: a barrier
+//         between, and for what was written fu_fence_async before that barrier.
+// Cost:   a piece is one instruction a thread and no register for the data; a
+//         bulk copy is one instruction of one thread, whatever its size; a wait
+//         on a phase that has completed is one look at shared memory.
+// Source: PTX ISA: cp.async, mbarrier.*, cp.async.bulk, fence.proxy.async,
+//         fence.mbarrier_init, createpolicy.
+
+static __device__ __forceinline__ fu_u32 fu_shared_at(int byte_offset)
+{
+    return (fu_u32)__cvta_generic_to_shared(fu_smem + byte_offset);
+}
+
+// An mbarrier completes a phase when `arrivals` threads have arrived and all
+// bytes expected have; then the next phase begins. Phases are waited for by
+// parity: 0, 1, 0, ...
+static __device__ __forceinline__ void fu_mbarrier_init(int bar, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                 ::"r"(fu_shared_at(bar)), "r"(arrivals) : "memory");
+}
+
+// After the inits, before the barrier that lets others (and copies) use them.
+static __device__ __forceinline__ void fu_mbarrier_fence()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+// Arrives, and makes the phase wait for so many bytes more.
+static __device__ __forceinline__ void fu_mbarrier_expect(int bar, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 ::"r"(fu_shared_at(bar)), "r"(bytes) : "memory");
+}
+/* end fu/async.cuh */
+/* begin fu/cluster.cuh */
+// Clusters: blocks that run at the same time and see each other's shared
+// memory. A place in another block is a fu_remote, made from the byte offset it
+// has there. Loads and stores are ordered by the cluster's barrier; a message
+// (fu_remote_send) brings its bytes and says so to an mbarrier beside them, one
+// trip where store and barrier are three.
+// Needs:  sm_90, a launch with the cluster attribute. Before the first remote
+//         access a cluster barrier: the other block may not have begun. After
+//         the last one another: it may end, and its memory with it. Values of
+//         4, 8 or 16 bytes, aligned.
+// Cost:   a remote load is a trip to another SM and back, a message one way; a
+//         cluster barrier is a trip of its own. One message a row in place of
+//         stores and a barrier made layer norm backward of wide rows 30 to 40 %
+//         faster on an H200.
+// Source: PTX ISA: barrier.cluster, mapa, ld/st.shared::cluster, st.async,
+//         mbarrier.arrive, mbarrier.try_wait.
+struct fu_remote { fu_u32 at; };
+
+// The block's number in its cluster, blocks in it; the cluster's number in the
+// grid.
+static __device__ __forceinline__ int fu_cluster_rank()
+{
+    int r;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+    return r;
+}
+
+static __device__ __forceinline__ int fu_cluster_x()
+{
+    int r;
+    asm("mov.u32 %0, %%clusterid.x;" : "=r"(r));
+    return r;
+}
+
+// The barrier of all threads of the cluster, in two halves: what a thread wrote
+// before it arrived is seen after the wait. Each thread arrives and waits by
+// turns.
+static __device__ __forceinline__ void fu_cluster_arrive()
+{
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+
+static __device__ __forceinline__ void fu_cluster_wait()
+{
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// The place at that offset in the shared memory of block `rank`.
+static __device__ __forceinline__ fu_remote fu_remote_at(int byte_offset, int rank)
+{
+    fu_remote r;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;"
+        : "=r"(r.at) : "r"(fu_shared_at(byte_offset)), "r"(rank));
+    return r;
+}
+
+// Waits for what other blocks of the cluster have sent or done.
+static __device__ __forceinline__ void fu_mbarrier_wait_cluster(int bar, int parity)
+{
+    fu_u32 y;
+    do
+        asm volatile("{ .reg .pred p;\n\t"
+                     "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64"
+                     " p, [%1], %2;\n\t"
+                     "selp.u32 %0, 1, 0, p; }"
+                     : "=r"(y) : "r"(fu_shared_at(bar)), "r"(parity) : "memory");
+    while (y == 0);
+}
+
+// Words to and from another block.
+template <int BYTES> struct fu_remote_access;
+
+template <> struct fu_remote_access<4> {
+    static __device__ __forceinline__ void load(fu_remote a, fu_u32 *w)
+    {
+        asm volatile("ld.shared::cluster.b32 %0, [%1];"
+                     : "=r"(w[0]) : "r"(a.at) : "memory");
+    }
+    static __device__ __forceinline__ void store(fu_remote a, const fu_u32 *w)
+    {
+        asm volatile("st.shared::cluster.b32 [%0], %1;"
+                     ::"r"(a.at), "r"(w[0]) : "memory");
+    }
+    static __device__ __forceinline__ void send(fu_remote a, const fu_u32 *w,
+                                                fu_remote bar)
+    {
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32"
+                     " [%0], %1, [%2];"
+                     ::"r"(a.at), "r"(w[0]), "r"(bar.at) : "memory");
+    }
+};
+
+template <> struct fu_remote_access<8> {
+    static __device__ __forceinline__ void load(fu_remote a, fu_u32 *w)
+    {
+        asm volatile("ld.shared::cluster.v2.b32 {%0, %1}, [%2];"
+                     : "=r"(w[0]), "=r"(w[1]) : "r"(a.at) : "memory");
+    }
+    static __device__ __forceinline__ void store(fu_remote a, const fu_u32 *w)
+    {
+        asm volatile("st.shared::cluster.v2.b32 [%0], {%1, %2};"
+                     ::"r"(a.at), "r"(w[0]), "r"(w[1]) : "memory");
+    }
+    static __device__ __forceinline__ void send(fu_remote a, const fu_u32 *w,
+                                                fu_remote bar)
+    {
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32"
+                     " [%0], {%1, %2}, [%3];"
+                     ::"r"(a.at), "r"(w[0]), "r"(w[1]), "r"(bar.at) : "memory");
+    }
+};
+
+template <> struct fu_remote_access<16> {
+    static __device__ __forceinline__ void load(fu_remote a, fu_u32 *w)
+    {
+        asm volatile("ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
+                     : "r"(a.at) : "memory");
+    }
+    static __device__ __forceinline__ void store(fu_remote a, const fu_u32 *w)
+    {
+        asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};"
+                     ::"r"(a.at), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3])
+                     : "memory");
+    }
+    static __device__ __forceinline__ void send(fu_remote a, const fu_u32 *w,
+                                                fu_remote bar)
+    {
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32"
+                     " [%0], {%1, %2, %3, %4}, [%5];"
+                     ::"r"(a.at), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]),
+                       "r"(bar.at) : "memory");
+    }
+};
+
+// A message: x to place a, its size to the mbarrier bar; both in one block.
+template <typename T>
+static __device__ __forceinline__ void fu_remote_send(fu_remote a, T x, fu_remote bar)
+{
+    fu_u32 w[sizeof(T) / 4];
+    memcpy(w, &x, sizeof(T));
+    fu_remote_access<sizeof(T)>::send(a, w, bar);
+}
+/* end fu/cluster.cuh */
 /* begin fu/storage.cuh */
 // Elements of a storage type and floats: fu_unpack is exact; fu_pack_<type>
 // rounds to the nearest, ties to even: f16 and bf16 overflow to infinity, the
@@ -299,8 +531,8 @@ static __device__ __forceinline__ bool fu_isfinite(T) { return true; }
 // Values: 1 / b = (head + tail) * scale but for 2^-46 of it; head is not above
 //         1 / b in magnitude and tail has its sign, so that neither zeros lose
 //         their sign nor infinities meet. A quotient is within 0.5000001 ulp
-//         (of float) of the exact one before it is rounded, within one where it
-//         is subnormal as a float. Zero, infinite and NaN operands give what a
+//         (of float) of the exact one before it is rounded, within one ulp where
+//         it is below 2^-120. Zero, infinite and NaN operands give what a
 //         division gives.
 // Cost:   the divisor some 30 instructions, a quotient 3.
 // Source: the residual of a reciprocal by one product-sum, which is exact
@@ -391,6 +623,16 @@ template <typename T, int V> struct fu_vec {
     fu_u32 w[WORDS];
 };
 
+template <typename T, int V>
+static __device__ __forceinline__ fu_vec<T, V> fu_vzero()
+{
+    fu_vec<T, V> r;
+#pragma unroll
+    for (int i = 0; i < fu_vec<T, V>::WORDS; ++i)
+        r.w[i] = 0;
+    return r;
+}
+
 // Moving an element of 1, 2, 4 or 8 bytes out of and into words.
 template <typename T, int BYTES> struct fu_lane;
 
@@ -457,6 +699,15 @@ static __device__ __forceinline__ void
 fu_set(fu_vec<T, V> &v, int e, typename fu_value<T>::reg x)
 {
     fu_lane<T, sizeof(T)>::set(v.w, e, fu_value<T>::pack(x));
+}
+
+// What waits packed stays packed: each use unpacks it again.
+template <typename T, int V>
+static __device__ __forceinline__ void fu_stay_packed(fu_vec<T, V> &v)
+{
+#pragma unroll
+    for (int i = 0; i < fu_vec<T, V>::WORDS; ++i)
+        fu_again_word(v.w[i]);
 }
 
 // V elements at p[off..]; through the read-only path when p is const.
@@ -601,7 +852,7 @@ static __device__ __forceinline__ T fu_sum_value(fu_sum<T> a)
 #endif
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(128, 6)
+extern "C" __global__ void __launch_bounds__(128, 7)
 fu_attention_softmax_v0_k0(
     const fu_bf16 *FU_RESTRICT p_scores,
     fu_bf16 *FU_RESTRICT p_p,
@@ -618,19 +869,28 @@ fu_attention_softmax_v0_k0(
     const fu_i64 row = fu_min_i64(want, m_0 - 1);
     const fu_i64 o_scores = row * d_K;
     const fu_i64 o_p = row * d_K;
-    float k_3[32];
+    fu_vec<fu_bf16, 8> b_scores[4];
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+        b_scores[v] = fu_vzero<fu_bf16, 8>();
+    }
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+        const int c = (v * 32 + t) * 8;
+        if (active && c < d_K) {
+            b_scores[v] = fu_vload<8>(p_scores, o_scores + c);
+        }
+    }
     float k_7[32];
     float r_4 = (-fu_inff());
 #pragma unroll
     for (int v = 0; v < 4; ++v) {
         const int c = (v * 32 + t) * 8;
         if (active && c < d_K) {
-            const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
 #pragma unroll
             for (int e = 0; e < 8; ++e) {
-                const float v_scores = fu_get(l_scores, e);
+                const float v_scores = fu_get(b_scores[v], e);
                 const float v_3 = v_scores * c_scale;
-                k_3[v * 8 + e] = v_3;
                 r_4 = fu_maximum(r_4, v_3);
             }
         }
@@ -646,9 +906,11 @@ fu_attention_softmax_v0_k0(
     for (int v = 0; v < 4; ++v) {
         const int c = (v * 32 + t) * 8;
         if (active && c < d_K) {
+            fu_stay_packed(b_scores[v]);
 #pragma unroll
             for (int e = 0; e < 8; ++e) {
-                const float v_3 = k_3[v * 8 + e];
+                const float v_scores = fu_get(b_scores[v], e);
+                const float v_3 = v_scores * c_scale;
                 const float v_6 = v_3 - r_4;
                 const float v_7 = fu_exp(v_6);
                 k_7[v * 8 + e] = v_7;
@@ -695,19 +957,28 @@ fu_attention_softmax_v1_k0(
     if (row0 < m_0) {
         const fu_i64 o_scores = row0 * d_K;
         const fu_i64 o_p = row0 * d_K;
-        float k_3[64];
+        fu_vec<fu_bf16, 8> b_scores[8];
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            b_scores[v] = fu_vzero<fu_bf16, 8>();
+        }
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = (v * 128 + tid) * 8;
+            if (c < d_K) {
+                b_scores[v] = fu_vload<8>(p_scores, o_scores + c);
+            }
+        }
         float k_7[64];
         float r_4 = (-fu_inff());
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
             const int c = (v * 128 + tid) * 8;
             if (c < d_K) {
-                const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
-                    const float v_scores = fu_get(l_scores, e);
+                    const float v_scores = fu_get(b_scores[v], e);
                     const float v_3 = v_scores * c_scale;
-                    k_3[v * 8 + e] = v_3;
                     r_4 = fu_maximum(r_4, v_3);
                 }
             }
@@ -730,9 +1001,11 @@ fu_attention_softmax_v1_k0(
         for (int v = 0; v < 8; ++v) {
             const int c = (v * 128 + tid) * 8;
             if (c < d_K) {
+                fu_stay_packed(b_scores[v]);
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
-                    const float v_3 = k_3[v * 8 + e];
+                    const float v_scores = fu_get(b_scores[v], e);
+                    const float v_3 = v_scores * c_scale;
                     const float v_6 = v_3 - r_4;
                     const float v_7 = fu_exp(v_6);
                     k_7[v * 8 + e] = v_7;
@@ -880,8 +1153,415 @@ fu_attention_softmax_v2_k0(
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(256, 4)
+extern "C" __global__ void __launch_bounds__(256, 2)
 fu_attention_softmax_v3_k0(
+    const fu_bf16 *FU_RESTRICT p_scores,
+    fu_bf16 *FU_RESTRICT p_p,
+    const float c_scale,
+    const fu_i64 m_2,
+    const fu_i64 m_0,
+    const fu_i64 d_K)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const int rank = fu_cluster_rank();
+    const int first = rank * m_2;
+    const int end = fu_min_i64(first + m_2, d_K);
+    // The blocks of the cluster share a row.
+    if (tid == 0) {
+        fu_mbarrier_init(512, 1);
+        fu_mbarrier_init(520, 1);
+        fu_mbarrier_fence();
+        fu_mbarrier_expect(512, 128);
+        fu_mbarrier_expect(520, 128);
+    }
+    fu_cluster_arrive();
+    const fu_i64 row0 = fu_i64(fu_cluster_x()) + fu_i64(fu_bid_y()) * 536870911;
+    fu_cluster_wait();
+    if (row0 < m_0) {
+        const fu_i64 o_scores = row0 * d_K;
+        const fu_i64 o_p = row0 * d_K;
+        fu_vec<fu_bf16, 8> b_scores[8];
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            b_scores[v] = fu_vzero<fu_bf16, 8>();
+        }
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                b_scores[v] = fu_vload<8>(p_scores, o_scores + c);
+            }
+        }
+        float k_7[64];
+        float r_4 = (-fu_inff());
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_scores = fu_get(b_scores[v], e);
+                    const float v_3 = v_scores * c_scale;
+                    r_4 = fu_maximum(r_4, v_3);
+                }
+            }
+        }
+        // Combine over the threads of the row.
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        if (lane < 4) {
+            float s0_0;
+            s0_0 = r_4;
+            fu_remote_send(fu_remote_at((rank * 8 + warp) * 8, lane), s0_0, fu_remote_at(512, lane));
+        }
+        fu_mbarrier_wait_cluster(512, 0);
+        const float m0_0 = fu_sload<float>(lane * 8);
+        r_4 = m0_0;
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        float r_8 = 0.0f;
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                fu_stay_packed(b_scores[v]);
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_scores = fu_get(b_scores[v], e);
+                    const float v_3 = v_scores * c_scale;
+                    const float v_6 = v_3 - r_4;
+                    const float v_7 = fu_exp(v_6);
+                    k_7[v * 8 + e] = v_7;
+                    r_8 = r_8 + v_7;
+                }
+            }
+        }
+        // Combine over the threads of the row.
+        r_8 = r_8 + fu_shfl_xor(r_8, 16);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        if (lane < 4) {
+            float s1_0;
+            s1_0 = r_8;
+            fu_remote_send(fu_remote_at(256 + (rank * 8 + warp) * 8, lane), s1_0, fu_remote_at(520, lane));
+        }
+        fu_mbarrier_wait_cluster(520, 0);
+        const float m1_0 = fu_sload<float>(256 + lane * 8);
+        r_8 = m1_0;
+        r_8 = r_8 + fu_shfl_xor(r_8, 16);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        const fu_divisor d_p = fu_divide_by(r_8);
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                fu_vec<fu_bf16, 8> s_p;
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_7 = k_7[v * 8 + e];
+                    const float v_p = fu_quotient(v_7, d_p);
+                    fu_set(s_p, e, v_p);
+                }
+                fu_vstore<8>(p_p, o_p + c, s_p);
+            }
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(256, 2)
+fu_attention_softmax_v4_k0(
+    const fu_bf16 *FU_RESTRICT p_scores,
+    fu_bf16 *FU_RESTRICT p_p,
+    const float c_scale,
+    const fu_i64 m_2,
+    const fu_i64 m_0,
+    const fu_i64 d_K)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const int rank = fu_cluster_rank();
+    const int first = rank * m_2;
+    const int end = fu_min_i64(first + m_2, d_K);
+    // The blocks of the cluster share a row.
+    if (tid == 0) {
+        fu_mbarrier_init(1024, 1);
+        fu_mbarrier_init(1032, 1);
+        fu_mbarrier_fence();
+        fu_mbarrier_expect(1024, 256);
+        fu_mbarrier_expect(1032, 256);
+    }
+    fu_cluster_arrive();
+    const fu_i64 row0 = fu_i64(fu_cluster_x()) + fu_i64(fu_bid_y()) * 268435455;
+    fu_cluster_wait();
+    if (row0 < m_0) {
+        const fu_i64 o_scores = row0 * d_K;
+        const fu_i64 o_p = row0 * d_K;
+        fu_vec<fu_bf16, 8> b_scores[8];
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            b_scores[v] = fu_vzero<fu_bf16, 8>();
+        }
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                b_scores[v] = fu_vload<8>(p_scores, o_scores + c);
+            }
+        }
+        float k_7[64];
+        float r_4 = (-fu_inff());
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_scores = fu_get(b_scores[v], e);
+                    const float v_3 = v_scores * c_scale;
+                    r_4 = fu_maximum(r_4, v_3);
+                }
+            }
+        }
+        // Combine over the threads of the row.
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        if (lane < 8) {
+            float s0_0;
+            s0_0 = r_4;
+            fu_remote_send(fu_remote_at((rank * 8 + warp) * 8, lane), s0_0, fu_remote_at(1024, lane));
+        }
+        fu_mbarrier_wait_cluster(1024, 0);
+        const float m0_0 = fu_sload<float>(lane * 8);
+        r_4 = m0_0;
+#pragma unroll
+        for (int q = 32; q < 64; q += 32) {
+            const float q0_0 = fu_sload<float>((lane + q) * 8);
+            r_4 = fu_maximum(r_4, q0_0);
+        }
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        float r_8 = 0.0f;
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                fu_stay_packed(b_scores[v]);
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_scores = fu_get(b_scores[v], e);
+                    const float v_3 = v_scores * c_scale;
+                    const float v_6 = v_3 - r_4;
+                    const float v_7 = fu_exp(v_6);
+                    k_7[v * 8 + e] = v_7;
+                    r_8 = r_8 + v_7;
+                }
+            }
+        }
+        // Combine over the threads of the row.
+        r_8 = r_8 + fu_shfl_xor(r_8, 16);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        if (lane < 8) {
+            float s1_0;
+            s1_0 = r_8;
+            fu_remote_send(fu_remote_at(512 + (rank * 8 + warp) * 8, lane), s1_0, fu_remote_at(1032, lane));
+        }
+        fu_mbarrier_wait_cluster(1032, 0);
+        const float m1_0 = fu_sload<float>(512 + lane * 8);
+        r_8 = m1_0;
+#pragma unroll
+        for (int q = 32; q < 64; q += 32) {
+            const float q1_0 = fu_sload<float>(512 + (lane + q) * 8);
+            r_8 = r_8 + q1_0;
+        }
+        r_8 = r_8 + fu_shfl_xor(r_8, 16);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        const fu_divisor d_p = fu_divide_by(r_8);
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                fu_vec<fu_bf16, 8> s_p;
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_7 = k_7[v * 8 + e];
+                    const float v_p = fu_quotient(v_7, d_p);
+                    fu_set(s_p, e, v_p);
+                }
+                fu_vstore<8>(p_p, o_p + c, s_p);
+            }
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(256, 2)
+fu_attention_softmax_v5_k0(
+    const fu_bf16 *FU_RESTRICT p_scores,
+    fu_bf16 *FU_RESTRICT p_p,
+    const float c_scale,
+    const fu_i64 m_2,
+    const fu_i64 m_0,
+    const fu_i64 d_K)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const int rank = fu_cluster_rank();
+    const int first = rank * m_2;
+    const int end = fu_min_i64(first + m_2, d_K);
+    // The blocks of the cluster share a row.
+    if (tid == 0) {
+        fu_mbarrier_init(2048, 1);
+        fu_mbarrier_init(2056, 1);
+        fu_mbarrier_fence();
+        fu_mbarrier_expect(2048, 512);
+        fu_mbarrier_expect(2056, 512);
+    }
+    fu_cluster_arrive();
+    const fu_i64 row0 = fu_i64(fu_cluster_x()) + fu_i64(fu_bid_y()) * 134217727;
+    fu_cluster_wait();
+    if (row0 < m_0) {
+        const fu_i64 o_scores = row0 * d_K;
+        const fu_i64 o_p = row0 * d_K;
+        fu_vec<fu_bf16, 8> b_scores[8];
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            b_scores[v] = fu_vzero<fu_bf16, 8>();
+        }
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                b_scores[v] = fu_vload<8>(p_scores, o_scores + c);
+            }
+        }
+        float k_7[64];
+        float r_4 = (-fu_inff());
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_scores = fu_get(b_scores[v], e);
+                    const float v_3 = v_scores * c_scale;
+                    r_4 = fu_maximum(r_4, v_3);
+                }
+            }
+        }
+        // Combine over the threads of the row.
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        if (lane < 16) {
+            float s0_0;
+            s0_0 = r_4;
+            fu_remote_send(fu_remote_at((rank * 8 + warp) * 8, lane), s0_0, fu_remote_at(2048, lane));
+        }
+        fu_mbarrier_wait_cluster(2048, 0);
+        const float m0_0 = fu_sload<float>(lane * 8);
+        r_4 = m0_0;
+#pragma unroll
+        for (int q = 32; q < 128; q += 32) {
+            const float q0_0 = fu_sload<float>((lane + q) * 8);
+            r_4 = fu_maximum(r_4, q0_0);
+        }
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        float r_8 = 0.0f;
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                fu_stay_packed(b_scores[v]);
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_scores = fu_get(b_scores[v], e);
+                    const float v_3 = v_scores * c_scale;
+                    const float v_6 = v_3 - r_4;
+                    const float v_7 = fu_exp(v_6);
+                    k_7[v * 8 + e] = v_7;
+                    r_8 = r_8 + v_7;
+                }
+            }
+        }
+        // Combine over the threads of the row.
+        r_8 = r_8 + fu_shfl_xor(r_8, 16);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        if (lane < 16) {
+            float s1_0;
+            s1_0 = r_8;
+            fu_remote_send(fu_remote_at(1024 + (rank * 8 + warp) * 8, lane), s1_0, fu_remote_at(2056, lane));
+        }
+        fu_mbarrier_wait_cluster(2056, 0);
+        const float m1_0 = fu_sload<float>(1024 + lane * 8);
+        r_8 = m1_0;
+#pragma unroll
+        for (int q = 32; q < 128; q += 32) {
+            const float q1_0 = fu_sload<float>(1024 + (lane + q) * 8);
+            r_8 = r_8 + q1_0;
+        }
+        r_8 = r_8 + fu_shfl_xor(r_8, 16);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        const fu_divisor d_p = fu_divide_by(r_8);
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                fu_vec<fu_bf16, 8> s_p;
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_7 = k_7[v * 8 + e];
+                    const float v_p = fu_quotient(v_7, d_p);
+                    fu_set(s_p, e, v_p);
+                }
+                fu_vstore<8>(p_p, o_p + c, s_p);
+            }
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(512, 2)
+fu_attention_softmax_v6_k0(
     const fu_bf16 *FU_RESTRICT p_scores,
     fu_bf16 *FU_RESTRICT p_p,
     const float c_scale,
@@ -895,16 +1575,134 @@ fu_attention_softmax_v3_k0(
     if (row0 < m_0) {
         const fu_i64 o_scores = row0 * d_K;
         const fu_i64 o_p = row0 * d_K;
-        float k_3[8];
+        float r_4 = (-fu_inff());
+        for (fu_i64 c0 = 0; c0 < d_K; c0 += 16384) {
+#pragma unroll
+            for (int v = 0; v < 4; ++v) {
+                const fu_i64 c = c0 + (v * 512 + tid) * 8;
+                if (c < d_K) {
+                    const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
+#pragma unroll
+                    for (int e = 0; e < 8; ++e) {
+                        const float v_scores = fu_get(l_scores, e);
+                        const float v_3 = v_scores * c_scale;
+                        r_4 = fu_maximum(r_4, v_3);
+                    }
+                }
+            }
+        }
+        // Combine over the threads of the row.
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8, r_4);
+        }
+        fu_barrier();
+        r_4 = fu_sload<float>((lane & 15) * 8);
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
+        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        float r_8 = 0.0f;
+        fu_sum<float> sum_8 = fu_sum_none<float>();
+        for (fu_i64 c0 = 0; c0 < d_K; c0 += 16384) {
+            r_8 = 0.0f;
+#pragma unroll
+            for (int v = 0; v < 4; ++v) {
+                const fu_i64 c = c0 + (v * 512 + tid) * 8;
+                if (c < d_K) {
+                    const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
+#pragma unroll
+                    for (int e = 0; e < 8; ++e) {
+                        const float v_scores = fu_get(l_scores, e);
+                        const float v_3 = v_scores * c_scale;
+                        const float v_6 = v_3 - r_4;
+                        const float v_7 = fu_exp(v_6);
+                        r_8 = r_8 + v_7;
+                    }
+                }
+            }
+            sum_8 = fu_sum_add(sum_8, r_8);
+        }
+        r_8 = fu_sum_value(sum_8);
+        // Combine over the threads of the row.
+        r_8 = r_8 + fu_shfl_xor(r_8, 16);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8 + 128, r_8);
+        }
+        fu_barrier();
+        r_8 = fu_sload<float>((lane & 15) * 8 + 128);
+        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = r_8 + fu_shfl_xor(r_8, 4);
+        r_8 = r_8 + fu_shfl_xor(r_8, 2);
+        r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        const fu_divisor d_p = fu_divide_by(r_8);
+        for (fu_i64 c0 = 0; c0 < d_K; c0 += 16384) {
+#pragma unroll
+            for (int v = 0; v < 4; ++v) {
+                const fu_i64 c = c0 + (v * 512 + tid) * 8;
+                if (c < d_K) {
+                    const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
+                    fu_vec<fu_bf16, 8> s_p;
+#pragma unroll
+                    for (int e = 0; e < 8; ++e) {
+                        const float v_scores = fu_get(l_scores, e);
+                        const float v_3 = v_scores * c_scale;
+                        const float v_6 = v_3 - r_4;
+                        const float v_7 = fu_exp(v_6);
+                        const float v_p = fu_quotient(v_7, d_p);
+                        fu_set(s_p, e, v_p);
+                    }
+                    fu_vstore<8>(p_p, o_p + c, s_p);
+                }
+            }
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(256, 4)
+fu_attention_softmax_v7_k0(
+    const fu_bf16 *FU_RESTRICT p_scores,
+    fu_bf16 *FU_RESTRICT p_p,
+    const float c_scale,
+    const fu_i64 m_0,
+    const fu_i64 d_K)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    if (row0 < m_0) {
+        const fu_i64 o_scores = row0 * d_K;
+        const fu_i64 o_p = row0 * d_K;
+        fu_vec<fu_bf16, 1> b_scores[8];
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            b_scores[v] = fu_vzero<fu_bf16, 1>();
+        }
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = v * 256 + tid;
+            if (c < d_K) {
+                b_scores[v] = fu_vload<1>(p_scores, o_scores + c);
+            }
+        }
         float k_7[8];
         float r_4 = (-fu_inff());
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
             const int c = v * 256 + tid;
             if (c < d_K) {
-                const float v_scores = fu_load(p_scores, o_scores + c);
+                const float v_scores = fu_get(b_scores[v], 0);
                 const float v_3 = v_scores * c_scale;
-                k_3[v] = v_3;
                 r_4 = fu_maximum(r_4, v_3);
             }
         }
@@ -927,7 +1725,9 @@ fu_attention_softmax_v3_k0(
         for (int v = 0; v < 8; ++v) {
             const int c = v * 256 + tid;
             if (c < d_K) {
-                const float v_3 = k_3[v];
+                fu_stay_packed(b_scores[v]);
+                const float v_scores = fu_get(b_scores[v], 0);
+                const float v_3 = v_scores * c_scale;
                 const float v_6 = v_3 - r_4;
                 const float v_7 = fu_exp(v_6);
                 k_7[v] = v_7;
@@ -962,8 +1762,8 @@ fu_attention_softmax_v3_k0(
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(512, 2)
-fu_attention_softmax_v4_k0(
+extern "C" __global__ void __launch_bounds__(512, 3)
+fu_attention_softmax_v8_k0(
     const fu_bf16 *FU_RESTRICT p_scores,
     fu_bf16 *FU_RESTRICT p_p,
     const float c_scale,
@@ -1061,4 +1861,8 @@ FU_KERNEL(fu_attention_softmax_v1_k0)
 FU_KERNEL(fu_attention_softmax_v2_k0)
 FU_KERNEL(fu_attention_softmax_v3_k0)
 FU_KERNEL(fu_attention_softmax_v4_k0)
+FU_KERNEL(fu_attention_softmax_v5_k0)
+FU_KERNEL(fu_attention_softmax_v6_k0)
+FU_KERNEL(fu_attention_softmax_v7_k0)
+FU_KERNEL(fu_attention_softmax_v8_k0)
 #endif

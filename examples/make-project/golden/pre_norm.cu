@@ -5,7 +5,7 @@
 //   variant 0 when "N <= 1024 && N % 8 == 0" {
 //     kernel 0 inner_persistent {
 //       threads 128; threads_per_row 32; vector 8; vectors_per_thread 5; looped 0;
-//       rows_per_step 1; prefetch 0; persistent 0; grid_rows 0; blocks_per_sm 5;
+//       rows_per_step 1; prefetch 0; persistent 0; grid_rows 0; blocks_per_sm 8;
 //       finish none; column_tiles 0; bound 1024; stages 0; cluster 1;
 //       buffer x { store register_packed; reuse row; }
 //       buffer weight { store reload; reuse row; }
@@ -15,35 +15,73 @@
 //     kernel 0 inner_persistent {
 //       threads 256; threads_per_row 256; vector 8; vectors_per_thread 4;
 //       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 3; finish none; column_tiles 0; bound 8192; stages 0;
+//       blocks_per_sm 4; finish none; column_tiles 0; bound 8192; stages 0;
 //       cluster 1;
 //       buffer x { store register_packed; reuse row; }
 //       buffer weight { store reload; reuse row; }
 //     }
 //   }
-//   variant 2 when "N % 8 == 0" {
+//   variant 2 when "N <= 32768 && N % 8 == 0" {
 //     kernel 0 inner_persistent {
-//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 4;
-//       looped 1; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 2; finish none; column_tiles 0; bound 0; stages 0;
+//       threads 512; threads_per_row 512; vector 8; vectors_per_thread 8;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 32768; stages 1;
 //       cluster 1;
+//       buffer x { store ring; reuse row; }
+//       buffer weight { store reload; reuse row; }
 //     }
 //   }
-//   variant 3 when "N <= 2048" {
+//   variant 3 when "N <= 65536 && N % 8 == 0" {
 //     kernel 0 inner_persistent {
-//       threads 256; threads_per_row 256; vector 1; vectors_per_thread 8;
+//       threads 1024; threads_per_row 1024; vector 8; vectors_per_thread 8;
 //       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 5; finish none; column_tiles 0; bound 2048; stages 0;
+//       blocks_per_sm 1; finish none; column_tiles 0; bound 65536; stages 0;
 //       cluster 1;
 //       buffer x { store reload; reuse row; }
 //       buffer weight { store reload; reuse row; }
 //     }
 //   }
-//   variant 4 {
+//   variant 4 when "N <= 131072 && N % 8 == 0" {
+//     kernel 0 inner_persistent {
+//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 8;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 131072; stages 0;
+//       cluster 8;
+//       buffer x { store register_packed; reuse row; }
+//       buffer weight { store reload; reuse row; }
+//     }
+//   }
+//   variant 5 when "N <= 262144 && N % 8 == 0" {
+//     kernel 0 inner_persistent {
+//       threads 512; threads_per_row 512; vector 8; vectors_per_thread 8;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 262144; stages 0;
+//       cluster 8;
+//       buffer x { store reload; reuse row; }
+//       buffer weight { store reload; reuse row; }
+//     }
+//   }
+//   variant 6 when "N % 8 == 0" {
+//     kernel 0 inner_persistent {
+//       threads 512; threads_per_row 512; vector 8; vectors_per_thread 4;
+//       looped 1; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 0; stages 0;
+//       cluster 1;
+//     }
+//   }
+//   variant 7 when "N <= 2048" {
+//     kernel 0 inner_persistent {
+//       threads 256; threads_per_row 256; vector 1; vectors_per_thread 4;
+//       looped 1; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
+//       blocks_per_sm 6; finish none; column_tiles 0; bound 0; stages 0;
+//       cluster 1;
+//     }
+//   }
+//   variant 8 {
 //     kernel 0 inner_persistent {
 //       threads 512; threads_per_row 512; vector 1; vectors_per_thread 4;
 //       looped 1; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 2; finish none; column_tiles 0; bound 0; stages 0;
+//       blocks_per_sm 3; finish none; column_tiles 0; bound 0; stages 0;
 //       cluster 1;
 //     }
 //   }
@@ -90,6 +128,13 @@ static __device__ __forceinline__ fu_i64 fu_again(fu_i64 offset)
 {
     asm volatile("" : "+l"(offset));
     return offset;
+}
+
+// A word that is unpacked again where it is used: the compiler may not hold
+// what it has unpacked before. No instruction.
+static __device__ __forceinline__ void fu_again_word(fu_u32 &w)
+{
+    asm volatile("" : "+r"(w));
 }
 
 // All threads of the block.
@@ -238,6 +283,231 @@ template <> struct fu_access<32> {
     }
 };
 /* end fu/ptx.cuh */
+/* begin fu/async.cuh */
+// Copies that run while the thread goes on: single pieces (cp.async), whole
+// rows (bulk copies), and the mbarrier that says when rows have arrived.
+// Shared memory is named by its byte offset, as in prim.cuh.
+// Needs:  fu_copy_async and fu_mbarrier_{init,inval,arrive*,try,wait}: sm_80;
+//         the rest: sm_90 (an older target is refused by the assembler).
+//         Pieces of 4, 8 or 16 bytes, both addresses aligned to that. Bulk:
+//         addresses and size multiples of 16. An mbarrier: 8 bytes, aligned.
+//         Bytes that ordinary stores wrote, or ordinary loads of another
+//         thread read, and that a bulk copy then reads or writes: a barrier
+//         between, and for what was written fu_fence_async before that barrier.
+// Cost:   a piece is one instruction a thread and no register for the data; a
+//         bulk copy is one instruction of one thread, whatever its size; a wait
+//         on a phase that has completed is one look at shared memory.
+// Source: PTX ISA: cp.async, mbarrier.*, cp.async.bulk, fence.proxy.async,
+//         fence.mbarrier_init, createpolicy.
+
+static __device__ __forceinline__ fu_u32 fu_shared_at(int byte_offset)
+{
+    return (fu_u32)__cvta_generic_to_shared(fu_smem + byte_offset);
+}
+
+// An mbarrier completes a phase when `arrivals` threads have arrived and all
+// bytes expected have; then the next phase begins. Phases are waited for by
+// parity: 0, 1, 0, ...
+static __device__ __forceinline__ void fu_mbarrier_init(int bar, int arrivals)
+{
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                 ::"r"(fu_shared_at(bar)), "r"(arrivals) : "memory");
+}
+
+// After the inits, before the barrier that lets others (and copies) use them.
+static __device__ __forceinline__ void fu_mbarrier_fence()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+// Arrives, and makes the phase wait for so many bytes more.
+static __device__ __forceinline__ void fu_mbarrier_expect(int bar, int bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+                 ::"r"(fu_shared_at(bar)), "r"(bytes) : "memory");
+}
+
+// True when the phase of that parity has completed; may sleep a little first.
+static __device__ __forceinline__ bool fu_mbarrier_try(int bar, int parity)
+{
+    fu_u32 y;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .pred p;\n\t"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p; }"
+                 : "=r"(y) : "r"(fu_shared_at(bar)), "r"(parity) : "memory");
+#else
+    asm volatile("{ .reg .pred p;\n\t"
+                 "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p; }"
+                 : "=r"(y) : "r"(fu_shared_at(bar)), "r"(parity) : "memory");
+#endif
+    return y != 0;
+}
+
+static __device__ __forceinline__ void fu_mbarrier_wait(int bar, int parity)
+{
+    while (!fu_mbarrier_try(bar, parity))
+        ;
+}
+
+// One thread: `bytes` from global memory to this block's shared memory, and
+// that many bytes to the phase of the mbarrier when they have arrived.
+static __device__ __forceinline__ void fu_bulk_load(int to, const void *from,
+                                                    int bytes, int bar)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1], %2, [%3];"
+                 ::"r"(fu_shared_at(to)), "l"(from), "r"(bytes),
+                   "r"(fu_shared_at(bar)) : "memory");
+}
+/* end fu/async.cuh */
+/* begin fu/cluster.cuh */
+// Clusters: blocks that run at the same time and see each other's shared
+// memory. A place in another block is a fu_remote, made from the byte offset it
+// has there. Loads and stores are ordered by the cluster's barrier; a message
+// (fu_remote_send) brings its bytes and says so to an mbarrier beside them, one
+// trip where store and barrier are three.
+// Needs:  sm_90, a launch with the cluster attribute. Before the first remote
+//         access a cluster barrier: the other block may not have begun. After
+//         the last one another: it may end, and its memory with it. Values of
+//         4, 8 or 16 bytes, aligned.
+// Cost:   a remote load is a trip to another SM and back, a message one way; a
+//         cluster barrier is a trip of its own. One message a row in place of
+//         stores and a barrier made layer norm backward of wide rows 30 to 40 %
+//         faster on an H200.
+// Source: PTX ISA: barrier.cluster, mapa, ld/st.shared::cluster, st.async,
+//         mbarrier.arrive, mbarrier.try_wait.
+struct fu_remote { fu_u32 at; };
+
+// The block's number in its cluster, blocks in it; the cluster's number in the
+// grid.
+static __device__ __forceinline__ int fu_cluster_rank()
+{
+    int r;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+    return r;
+}
+
+static __device__ __forceinline__ int fu_cluster_x()
+{
+    int r;
+    asm("mov.u32 %0, %%clusterid.x;" : "=r"(r));
+    return r;
+}
+
+// The barrier of all threads of the cluster, in two halves: what a thread wrote
+// before it arrived is seen after the wait. Each thread arrives and waits by
+// turns.
+static __device__ __forceinline__ void fu_cluster_arrive()
+{
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+
+static __device__ __forceinline__ void fu_cluster_wait()
+{
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// The place at that offset in the shared memory of block `rank`.
+static __device__ __forceinline__ fu_remote fu_remote_at(int byte_offset, int rank)
+{
+    fu_remote r;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;"
+        : "=r"(r.at) : "r"(fu_shared_at(byte_offset)), "r"(rank));
+    return r;
+}
+
+// Waits for what other blocks of the cluster have sent or done.
+static __device__ __forceinline__ void fu_mbarrier_wait_cluster(int bar, int parity)
+{
+    fu_u32 y;
+    do
+        asm volatile("{ .reg .pred p;\n\t"
+                     "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64"
+                     " p, [%1], %2;\n\t"
+                     "selp.u32 %0, 1, 0, p; }"
+                     : "=r"(y) : "r"(fu_shared_at(bar)), "r"(parity) : "memory");
+    while (y == 0);
+}
+
+// Words to and from another block.
+template <int BYTES> struct fu_remote_access;
+
+template <> struct fu_remote_access<4> {
+    static __device__ __forceinline__ void load(fu_remote a, fu_u32 *w)
+    {
+        asm volatile("ld.shared::cluster.b32 %0, [%1];"
+                     : "=r"(w[0]) : "r"(a.at) : "memory");
+    }
+    static __device__ __forceinline__ void store(fu_remote a, const fu_u32 *w)
+    {
+        asm volatile("st.shared::cluster.b32 [%0], %1;"
+                     ::"r"(a.at), "r"(w[0]) : "memory");
+    }
+    static __device__ __forceinline__ void send(fu_remote a, const fu_u32 *w,
+                                                fu_remote bar)
+    {
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32"
+                     " [%0], %1, [%2];"
+                     ::"r"(a.at), "r"(w[0]), "r"(bar.at) : "memory");
+    }
+};
+
+template <> struct fu_remote_access<8> {
+    static __device__ __forceinline__ void load(fu_remote a, fu_u32 *w)
+    {
+        asm volatile("ld.shared::cluster.v2.b32 {%0, %1}, [%2];"
+                     : "=r"(w[0]), "=r"(w[1]) : "r"(a.at) : "memory");
+    }
+    static __device__ __forceinline__ void store(fu_remote a, const fu_u32 *w)
+    {
+        asm volatile("st.shared::cluster.v2.b32 [%0], {%1, %2};"
+                     ::"r"(a.at), "r"(w[0]), "r"(w[1]) : "memory");
+    }
+    static __device__ __forceinline__ void send(fu_remote a, const fu_u32 *w,
+                                                fu_remote bar)
+    {
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32"
+                     " [%0], {%1, %2}, [%3];"
+                     ::"r"(a.at), "r"(w[0]), "r"(w[1]), "r"(bar.at) : "memory");
+    }
+};
+
+template <> struct fu_remote_access<16> {
+    static __device__ __forceinline__ void load(fu_remote a, fu_u32 *w)
+    {
+        asm volatile("ld.shared::cluster.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
+                     : "r"(a.at) : "memory");
+    }
+    static __device__ __forceinline__ void store(fu_remote a, const fu_u32 *w)
+    {
+        asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %2, %3, %4};"
+                     ::"r"(a.at), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3])
+                     : "memory");
+    }
+    static __device__ __forceinline__ void send(fu_remote a, const fu_u32 *w,
+                                                fu_remote bar)
+    {
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32"
+                     " [%0], {%1, %2, %3, %4}, [%5];"
+                     ::"r"(a.at), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]),
+                       "r"(bar.at) : "memory");
+    }
+};
+
+// A message: x to place a, its size to the mbarrier bar; both in one block.
+template <typename T>
+static __device__ __forceinline__ void fu_remote_send(fu_remote a, T x, fu_remote bar)
+{
+    fu_u32 w[sizeof(T) / 4];
+    memcpy(w, &x, sizeof(T));
+    fu_remote_access<sizeof(T)>::send(a, w, bar);
+}
+/* end fu/cluster.cuh */
 /* begin fu/storage.cuh */
 // Elements of a storage type and floats: fu_unpack is exact; fu_pack_<type>
 // rounds to the nearest, ties to even: f16 and bf16 overflow to infinity, the
@@ -401,6 +671,15 @@ fu_set(fu_vec<T, V> &v, int e, typename fu_value<T>::reg x)
     fu_lane<T, sizeof(T)>::set(v.w, e, fu_value<T>::pack(x));
 }
 
+// What waits packed stays packed: each use unpacks it again.
+template <typename T, int V>
+static __device__ __forceinline__ void fu_stay_packed(fu_vec<T, V> &v)
+{
+#pragma unroll
+    for (int i = 0; i < fu_vec<T, V>::WORDS; ++i)
+        fu_again_word(v.w[i]);
+}
+
 // V elements at p[off..]; through the read-only path when p is const.
 template <int V, typename T>
 static __device__ __forceinline__ fu_vec<T, V> fu_vload(const T *p, fu_i64 off)
@@ -446,6 +725,24 @@ static __device__ __forceinline__ void fu_store(T *p, fu_i64 off,
     fu_vec<T, 1> v;
     fu_set(v, 0, x);
     fu_vstore<1>(p, off, v);
+}
+
+// Words that are read at once.
+template <int BYTES> struct alignas(BYTES < 16 ? BYTES : 16) fu_line {
+    fu_u32 w[BYTES / 4];
+};
+
+// V elements at a byte offset, a multiple of their bytes or of 16.
+template <typename T, int V>
+static __device__ __forceinline__ fu_vec<T, V> fu_vsload(int byte_offset)
+{
+    const fu_line<fu_vec<T, V>::BYTES> x =
+        fu_sload<fu_line<fu_vec<T, V>::BYTES> >(byte_offset);
+    fu_vec<T, V> r;
+#pragma unroll
+    for (int i = 0; i < fu_vec<T, V>::WORDS; ++i)
+        r.w[i] = x.w[i];
+    return r;
 }
 
 // The value of the lane whose number differs by xor; all lanes take part.
@@ -543,7 +840,7 @@ static __device__ __forceinline__ T fu_sum_value(fu_sum<T> a)
 #endif
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(128, 5)
+extern "C" __global__ void __launch_bounds__(128, 8)
 fu_pre_norm_v0_k0(
     const fu_bf16 *FU_RESTRICT p_x,
     const fu_bf16 *FU_RESTRICT p_weight,
@@ -601,6 +898,7 @@ fu_pre_norm_v0_k0(
         const int c = (v * 32 + t) * 8;
         if (active && c < d_N) {
             const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+            fu_stay_packed(b_x[v]);
             fu_vec<fu_bf16, 8> s_y;
 #pragma unroll
             for (int e = 0; e < 8; ++e) {
@@ -616,7 +914,7 @@ fu_pre_norm_v0_k0(
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(256, 3)
+extern "C" __global__ void __launch_bounds__(256, 4)
 fu_pre_norm_v1_k0(
     const fu_bf16 *FU_RESTRICT p_x,
     const fu_bf16 *FU_RESTRICT p_weight,
@@ -680,6 +978,7 @@ fu_pre_norm_v1_k0(
             const int c = (v * 256 + tid) * 8;
             if (c < d_N) {
                 const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+                fu_stay_packed(b_x[v]);
                 fu_vec<fu_bf16, 8> s_y;
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
@@ -696,8 +995,371 @@ fu_pre_norm_v1_k0(
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(256, 2)
+extern "C" __global__ void __launch_bounds__(512, 2)
 fu_pre_norm_v2_k0(
+    const fu_bf16 *FU_RESTRICT p_x,
+    const fu_bf16 *FU_RESTRICT p_weight,
+    fu_bf16 *FU_RESTRICT p_y,
+    const fu_i64 d_M,
+    const fu_i64 d_N)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    if (row0 < d_M) {
+        // The first rows are on their way.
+        if (tid == 0) {
+#pragma unroll
+            for (int s = 0; s < 1; ++s) {
+                fu_mbarrier_init(s * 8 + 65792, 1);
+            }
+            fu_mbarrier_fence();
+#pragma unroll 1
+            for (int s = 0; s < 1; ++s) {
+                const fu_i64 fill = row0;
+                if (fill < d_M) {
+                    const int full = s * 8 + 65792;
+                    const int to = s * 65536 + 256;
+                    fu_mbarrier_expect(full, fu_i32(d_N * 2));
+                    if (d_N > 0) {
+                        fu_bulk_load(to, p_x + fill * d_N, fu_i32(d_N * 2), full);
+                    }
+                }
+            }
+        }
+        fu_barrier();
+        const fu_i64 o_weight = 0;
+        const fu_i64 o_y = row0 * d_N;
+        // The row has arrived.
+        const int ring = 256;
+        fu_mbarrier_wait(65792, 0);
+        float r_3 = 0.0f;
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = (v * 512 + tid) * 8;
+            if (c < d_N) {
+                const fu_vec<fu_bf16, 8> l_x = fu_vsload<fu_bf16, 8>(ring + c * 2);
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_x = fu_get(l_x, e);
+                    const float v_2 = v_x * v_x;
+                    r_3 = r_3 + v_2;
+                }
+            }
+        }
+        // Combine over the threads of the row.
+        r_3 = r_3 + fu_shfl_xor(r_3, 16);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8, r_3);
+        }
+        fu_barrier();
+        r_3 = fu_sload<float>((lane & 15) * 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        const float v_5 = fu_cast_f32(d_N);
+        const float v_7 = r_3 / v_5;
+        const float v_10 = v_7 + 1e-06f;
+        const float v_11 = fu_rsqrt(v_10);
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = (v * 512 + tid) * 8;
+            if (c < d_N) {
+                const fu_vec<fu_bf16, 8> l_x = fu_vsload<fu_bf16, 8>(ring + c * 2);
+                const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+                fu_vec<fu_bf16, 8> s_y;
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_x = fu_get(l_x, e);
+                    const float v_13 = v_x * v_11;
+                    const float v_weight = fu_get(l_weight, e);
+                    const float v_y = v_13 * v_weight;
+                    fu_set(s_y, e, v_y);
+                }
+                fu_vstore<8>(p_y, o_y + c, s_y);
+            }
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(1024, 1)
+fu_pre_norm_v3_k0(
+    const fu_bf16 *FU_RESTRICT p_x,
+    const fu_bf16 *FU_RESTRICT p_weight,
+    fu_bf16 *FU_RESTRICT p_y,
+    const fu_i64 d_M,
+    const fu_i64 d_N)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    if (row0 < d_M) {
+        const fu_i64 o_x = row0 * d_N;
+        const fu_i64 o_weight = 0;
+        const fu_i64 o_y = row0 * d_N;
+        float r_3 = 0.0f;
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = (v * 1024 + tid) * 8;
+            if (c < d_N) {
+                const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, o_x + c);
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_x = fu_get(l_x, e);
+                    const float v_2 = v_x * v_x;
+                    r_3 = r_3 + v_2;
+                }
+            }
+        }
+        // Combine over the threads of the row.
+        r_3 = r_3 + fu_shfl_xor(r_3, 16);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8, r_3);
+        }
+        fu_barrier();
+        r_3 = fu_sload<float>((lane & 31) * 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 16);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        const float v_5 = fu_cast_f32(d_N);
+        const float v_7 = r_3 / v_5;
+        const float v_10 = v_7 + 1e-06f;
+        const float v_11 = fu_rsqrt(v_10);
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = (v * 1024 + tid) * 8;
+            if (c < d_N) {
+                const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, fu_again(o_x + c));
+                const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+                fu_vec<fu_bf16, 8> s_y;
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_x = fu_get(l_x, e);
+                    const float v_13 = v_x * v_11;
+                    const float v_weight = fu_get(l_weight, e);
+                    const float v_y = v_13 * v_weight;
+                    fu_set(s_y, e, v_y);
+                }
+                fu_vstore<8>(p_y, o_y + c, s_y);
+            }
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(256, 2)
+fu_pre_norm_v4_k0(
+    const fu_bf16 *FU_RESTRICT p_x,
+    const fu_bf16 *FU_RESTRICT p_weight,
+    fu_bf16 *FU_RESTRICT p_y,
+    const fu_i64 m_2,
+    const fu_i64 d_M,
+    const fu_i64 d_N)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const int rank = fu_cluster_rank();
+    const int first = rank * m_2;
+    const int end = fu_min_i64(first + m_2, d_N);
+    // The blocks of the cluster share a row.
+    if (tid == 0) {
+        fu_mbarrier_init(1024, 1);
+        fu_mbarrier_init(1032, 1);
+        fu_mbarrier_fence();
+        fu_mbarrier_expect(1024, 256);
+    }
+    fu_cluster_arrive();
+    const fu_i64 row0 = fu_i64(fu_cluster_x()) + fu_i64(fu_bid_y()) * 268435455;
+    fu_cluster_wait();
+    if (row0 < d_M) {
+        const fu_i64 o_x = row0 * d_N;
+        const fu_i64 o_weight = 0;
+        const fu_i64 o_y = row0 * d_N;
+        fu_vec<fu_bf16, 8> b_x[8];
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            b_x[v] = fu_vzero<fu_bf16, 8>();
+        }
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                b_x[v] = fu_vload<8>(p_x, o_x + c);
+            }
+        }
+        float r_3 = 0.0f;
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_x = fu_get(b_x[v], e);
+                    const float v_2 = v_x * v_x;
+                    r_3 = r_3 + v_2;
+                }
+            }
+        }
+        // Combine over the threads of the row.
+        r_3 = r_3 + fu_shfl_xor(r_3, 16);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        if (lane < 8) {
+            float s0_0;
+            s0_0 = r_3;
+            fu_remote_send(fu_remote_at((rank * 8 + warp) * 8, lane), s0_0, fu_remote_at(1024, lane));
+        }
+        fu_mbarrier_wait_cluster(1024, 0);
+        const float m0_0 = fu_sload<float>(lane * 8);
+        r_3 = m0_0;
+#pragma unroll
+        for (int q = 32; q < 64; q += 32) {
+            const float q0_0 = fu_sload<float>((lane + q) * 8);
+            r_3 = r_3 + q0_0;
+        }
+        r_3 = r_3 + fu_shfl_xor(r_3, 16);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        const float v_5 = fu_cast_f32(d_N);
+        const float v_7 = r_3 / v_5;
+        const float v_10 = v_7 + 1e-06f;
+        const float v_11 = fu_rsqrt(v_10);
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+                fu_stay_packed(b_x[v]);
+                fu_vec<fu_bf16, 8> s_y;
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_x = fu_get(b_x[v], e);
+                    const float v_13 = v_x * v_11;
+                    const float v_weight = fu_get(l_weight, e);
+                    const float v_y = v_13 * v_weight;
+                    fu_set(s_y, e, v_y);
+                }
+                fu_vstore<8>(p_y, o_y + c, s_y);
+            }
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(512, 2)
+fu_pre_norm_v5_k0(
+    const fu_bf16 *FU_RESTRICT p_x,
+    const fu_bf16 *FU_RESTRICT p_weight,
+    fu_bf16 *FU_RESTRICT p_y,
+    const fu_i64 m_2,
+    const fu_i64 d_M,
+    const fu_i64 d_N)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const int rank = fu_cluster_rank();
+    const int first = rank * m_2;
+    const int end = fu_min_i64(first + m_2, d_N);
+    // The blocks of the cluster share a row.
+    if (tid == 0) {
+        fu_mbarrier_init(2048, 1);
+        fu_mbarrier_init(2056, 1);
+        fu_mbarrier_fence();
+        fu_mbarrier_expect(2048, 512);
+    }
+    fu_cluster_arrive();
+    const fu_i64 row0 = fu_i64(fu_cluster_x()) + fu_i64(fu_bid_y()) * 268435455;
+    fu_cluster_wait();
+    if (row0 < d_M) {
+        const fu_i64 o_x = row0 * d_N;
+        const fu_i64 o_weight = 0;
+        const fu_i64 o_y = row0 * d_N;
+        float r_3 = 0.0f;
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 512 + tid) * 8;
+            if (c < end) {
+                const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, o_x + c);
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_x = fu_get(l_x, e);
+                    const float v_2 = v_x * v_x;
+                    r_3 = r_3 + v_2;
+                }
+            }
+        }
+        // Combine over the threads of the row.
+        r_3 = r_3 + fu_shfl_xor(r_3, 16);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        if (lane < 8) {
+            float s0_0;
+            s0_0 = r_3;
+            fu_remote_send(fu_remote_at((rank * 16 + warp) * 8, lane), s0_0, fu_remote_at(2048, lane));
+        }
+        fu_mbarrier_wait_cluster(2048, 0);
+        const float m0_0 = fu_sload<float>(lane * 8);
+        r_3 = m0_0;
+#pragma unroll
+        for (int q = 32; q < 128; q += 32) {
+            const float q0_0 = fu_sload<float>((lane + q) * 8);
+            r_3 = r_3 + q0_0;
+        }
+        r_3 = r_3 + fu_shfl_xor(r_3, 16);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        const float v_5 = fu_cast_f32(d_N);
+        const float v_7 = r_3 / v_5;
+        const float v_10 = v_7 + 1e-06f;
+        const float v_11 = fu_rsqrt(v_10);
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 512 + tid) * 8;
+            if (c < end) {
+                const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, fu_again(o_x + c));
+                const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+                fu_vec<fu_bf16, 8> s_y;
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_x = fu_get(l_x, e);
+                    const float v_13 = v_x * v_11;
+                    const float v_weight = fu_get(l_weight, e);
+                    const float v_y = v_13 * v_weight;
+                    fu_set(s_y, e, v_y);
+                }
+                fu_vstore<8>(p_y, o_y + c, s_y);
+            }
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(512, 2)
+fu_pre_norm_v6_k0(
     const fu_bf16 *FU_RESTRICT p_x,
     const fu_bf16 *FU_RESTRICT p_weight,
     fu_bf16 *FU_RESTRICT p_y,
@@ -714,11 +1376,11 @@ fu_pre_norm_v2_k0(
         const fu_i64 o_y = row0 * d_N;
         float r_3 = 0.0f;
         fu_sum<float> sum_3 = fu_sum_none<float>();
-        for (fu_i64 c0 = 0; c0 < d_N; c0 += 8192) {
+        for (fu_i64 c0 = 0; c0 < d_N; c0 += 16384) {
             r_3 = 0.0f;
 #pragma unroll
             for (int v = 0; v < 4; ++v) {
-                const fu_i64 c = c0 + (v * 256 + tid) * 8;
+                const fu_i64 c = c0 + (v * 512 + tid) * 8;
                 if (c < d_N) {
                     const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, o_x + c);
 #pragma unroll
@@ -742,7 +1404,8 @@ fu_pre_norm_v2_k0(
             fu_sstore<float>(warp * 8, r_3);
         }
         fu_barrier();
-        r_3 = fu_sload<float>((lane & 7) * 8);
+        r_3 = fu_sload<float>((lane & 15) * 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
         r_3 = r_3 + fu_shfl_xor(r_3, 4);
         r_3 = r_3 + fu_shfl_xor(r_3, 2);
         r_3 = r_3 + fu_shfl_xor(r_3, 1);
@@ -750,10 +1413,10 @@ fu_pre_norm_v2_k0(
         const float v_7 = r_3 / v_5;
         const float v_10 = v_7 + 1e-06f;
         const float v_11 = fu_rsqrt(v_10);
-        for (fu_i64 c0 = 0; c0 < d_N; c0 += 8192) {
+        for (fu_i64 c0 = 0; c0 < d_N; c0 += 16384) {
 #pragma unroll
             for (int v = 0; v < 4; ++v) {
-                const fu_i64 c = c0 + (v * 256 + tid) * 8;
+                const fu_i64 c = c0 + (v * 512 + tid) * 8;
                 if (c < d_N) {
                     const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, o_x + c);
                     const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
@@ -774,8 +1437,8 @@ fu_pre_norm_v2_k0(
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(256, 5)
-fu_pre_norm_v3_k0(
+extern "C" __global__ void __launch_bounds__(256, 6)
+fu_pre_norm_v7_k0(
     const fu_bf16 *FU_RESTRICT p_x,
     const fu_bf16 *FU_RESTRICT p_weight,
     fu_bf16 *FU_RESTRICT p_y,
@@ -791,15 +1454,21 @@ fu_pre_norm_v3_k0(
         const fu_i64 o_weight = 0;
         const fu_i64 o_y = row0 * d_N;
         float r_3 = 0.0f;
+        fu_sum<float> sum_3 = fu_sum_none<float>();
+        for (fu_i64 c0 = 0; c0 < d_N; c0 += 1024) {
+            r_3 = 0.0f;
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int c = v * 256 + tid;
-            if (c < d_N) {
-                const float v_x = fu_load(p_x, o_x + c);
-                const float v_2 = v_x * v_x;
-                r_3 = r_3 + v_2;
+            for (int v = 0; v < 4; ++v) {
+                const fu_i64 c = c0 + (v * 256 + tid);
+                if (c < d_N) {
+                    const float v_x = fu_load(p_x, o_x + c);
+                    const float v_2 = v_x * v_x;
+                    r_3 = r_3 + v_2;
+                }
             }
+            sum_3 = fu_sum_add(sum_3, r_3);
         }
+        r_3 = fu_sum_value(sum_3);
         // Combine over the threads of the row.
         r_3 = r_3 + fu_shfl_xor(r_3, 16);
         r_3 = r_3 + fu_shfl_xor(r_3, 8);
@@ -818,23 +1487,25 @@ fu_pre_norm_v3_k0(
         const float v_7 = r_3 / v_5;
         const float v_10 = v_7 + 1e-06f;
         const float v_11 = fu_rsqrt(v_10);
+        for (fu_i64 c0 = 0; c0 < d_N; c0 += 1024) {
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int c = v * 256 + tid;
-            if (c < d_N) {
-                const float v_x = fu_load(p_x, fu_again(o_x + c));
-                const float v_13 = v_x * v_11;
-                const float v_weight = fu_load(p_weight, o_weight + c);
-                const float v_y = v_13 * v_weight;
-                fu_store(p_y, o_y + c, v_y);
+            for (int v = 0; v < 4; ++v) {
+                const fu_i64 c = c0 + (v * 256 + tid);
+                if (c < d_N) {
+                    const float v_x = fu_load(p_x, o_x + c);
+                    const float v_13 = v_x * v_11;
+                    const float v_weight = fu_load(p_weight, o_weight + c);
+                    const float v_y = v_13 * v_weight;
+                    fu_store(p_y, o_y + c, v_y);
+                }
             }
         }
     }
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(512, 2)
-fu_pre_norm_v4_k0(
+extern "C" __global__ void __launch_bounds__(512, 3)
+fu_pre_norm_v8_k0(
     const fu_bf16 *FU_RESTRICT p_x,
     const fu_bf16 *FU_RESTRICT p_weight,
     fu_bf16 *FU_RESTRICT p_y,
@@ -906,4 +1577,8 @@ FU_KERNEL(fu_pre_norm_v1_k0)
 FU_KERNEL(fu_pre_norm_v2_k0)
 FU_KERNEL(fu_pre_norm_v3_k0)
 FU_KERNEL(fu_pre_norm_v4_k0)
+FU_KERNEL(fu_pre_norm_v5_k0)
+FU_KERNEL(fu_pre_norm_v6_k0)
+FU_KERNEL(fu_pre_norm_v7_k0)
+FU_KERNEL(fu_pre_norm_v8_k0)
 #endif
