@@ -19,9 +19,9 @@ ROWS = 3
 # What waits in a row, or nothing: the row is walked in chunks.
 STRATEGIES = {
     "the chosen one": [],
-    "the row": ["x.store=register_packed"],
-    "differences": ["x.store=none", "d.store=register_f32"],
-    "nothing": ["x.store=reload"],
+    "the row": ["blocks_per_sm=1", "x.store=register_packed"],
+    "differences": ["blocks_per_sm=1", "x.store=none", "d.store=register_f32"],
+    "nothing": ["blocks_per_sm=1", "x.store=reload"],
     "chunks": ["looped=1", "bound=0"],
 }
 ULP = 4
