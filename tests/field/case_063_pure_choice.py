@@ -20,7 +20,8 @@ assert len(guards) > 2 and guards[-1] == "" and all(guards[:-1]), guards
 rng = random.Random(63)
 sizes = [(rng.choice((0, 1, 7, 64, 1000, 8192, 100000)),
           rng.choice((rng.randint(0, 64), 8 * rng.randint(1, 3000),
-                      rng.randint(1, 20000)))) for _ in range(200)]
+                      8 * rng.randint(1, 20000), rng.randint(1, 20000),
+                      rng.randint(1, 200000)))) for _ in range(200)]
 
 
 def answers(order):
