@@ -254,7 +254,7 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
 }
 
 /* Where the last vectors may lie outside the row, each has its own predicate
- * and a place that must be zero. */
+ * and a place that must be zero, the next row's too. */
 static int
 guard_registers(const struct problem *p, const struct row_shape *s)
 {
@@ -262,7 +262,12 @@ guard_registers(const struct problem *p, const struct row_shape *s)
 
     if (exact || s->tiles)
         return 0;
-    return s->looped ? 4 : 2 * s->vpt;
+    if (s->looped)
+        return 4;
+    /* Rows of long lists of vectors, read where they are used. */
+    if (!s->persistent && s->threads > 512 && s->vpt >= 8)
+        return 4 * s->vpt;
+    return 2 * s->vpt + (s->prefetch ? s->vpt + 2 : 0);
 }
 
 /* Many narrow elements of a thread beside column sums: the assembler has some

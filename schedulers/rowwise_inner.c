@@ -16,7 +16,7 @@ enum {
     MIN_SHARE = 8,    /* elements of a thread, and what their number divides */
     LONG_ROW = 16384, /* longer ones are a burden to registers */
     SLOT_VECTORS = 16,
-    ENOUGH_IN_FLIGHT = 192 * 1024,
+    ENOUGH_IN_FLIGHT = 96 * 1024,
 };
 
 /* True when no phase reads what an earlier one has read, and none after the

@@ -81,7 +81,7 @@
 //     kernel 0 inner_persistent {
 //       threads 512; threads_per_row 512; vector 1; vectors_per_thread 4;
 //       looped 1; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 3; finish none; column_tiles 0; bound 0; stages 0;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 0; stages 0;
 //       cluster 1;
 //     }
 //   }
@@ -1762,7 +1762,7 @@ fu_attention_softmax_v7_k0(
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(512, 3)
+extern "C" __global__ void __launch_bounds__(512, 2)
 fu_attention_softmax_v8_k0(
     const fu_bf16 *FU_RESTRICT p_scores,
     fu_bf16 *FU_RESTRICT p_p,

@@ -5,7 +5,7 @@
 //   variant 0 when "N <= 1024 && N % 8 == 0" {
 //     kernel 0 inner_persistent {
 //       threads 128; threads_per_row 32; vector 8; vectors_per_thread 5; looped 0;
-//       rows_per_step 1; prefetch 0; persistent 0; grid_rows 0; blocks_per_sm 8;
+//       rows_per_step 1; prefetch 0; persistent 0; grid_rows 0; blocks_per_sm 5;
 //       finish none; column_tiles 0; bound 1024; stages 0; cluster 1;
 //       buffer x { store register_packed; reuse row; }
 //       buffer weight { store reload; reuse row; }
@@ -15,7 +15,7 @@
 //     kernel 0 inner_persistent {
 //       threads 256; threads_per_row 256; vector 8; vectors_per_thread 4;
 //       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 4; finish none; column_tiles 0; bound 8192; stages 0;
+//       blocks_per_sm 3; finish none; column_tiles 0; bound 8192; stages 0;
 //       cluster 1;
 //       buffer x { store register_packed; reuse row; }
 //       buffer weight { store reload; reuse row; }
@@ -33,11 +33,11 @@
 //   }
 //   variant 3 when "N <= 65536 && N % 8 == 0" {
 //     kernel 0 inner_persistent {
-//       threads 1024; threads_per_row 1024; vector 8; vectors_per_thread 8;
+//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 8;
 //       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 1; finish none; column_tiles 0; bound 65536; stages 0;
-//       cluster 1;
-//       buffer x { store reload; reuse row; }
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 65536; stages 0;
+//       cluster 4;
+//       buffer x { store register_packed; reuse row; }
 //       buffer weight { store reload; reuse row; }
 //     }
 //   }
@@ -81,7 +81,7 @@
 //     kernel 0 inner_persistent {
 //       threads 512; threads_per_row 512; vector 1; vectors_per_thread 4;
 //       looped 1; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 3; finish none; column_tiles 0; bound 0; stages 0;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 0; stages 0;
 //       cluster 1;
 //     }
 //   }
@@ -840,7 +840,7 @@ static __device__ __forceinline__ T fu_sum_value(fu_sum<T> a)
 #endif
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(128, 8)
+extern "C" __global__ void __launch_bounds__(128, 5)
 fu_pre_norm_v0_k0(
     const fu_bf16 *FU_RESTRICT p_x,
     const fu_bf16 *FU_RESTRICT p_weight,
@@ -914,7 +914,7 @@ fu_pre_norm_v0_k0(
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(256, 4)
+extern "C" __global__ void __launch_bounds__(256, 3)
 fu_pre_norm_v1_k0(
     const fu_bf16 *FU_RESTRICT p_x,
     const fu_bf16 *FU_RESTRICT p_weight,
@@ -1089,31 +1089,55 @@ fu_pre_norm_v2_k0(
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(1024, 1)
+extern "C" __global__ void __launch_bounds__(256, 2)
 fu_pre_norm_v3_k0(
     const fu_bf16 *FU_RESTRICT p_x,
     const fu_bf16 *FU_RESTRICT p_weight,
     fu_bf16 *FU_RESTRICT p_y,
+    const fu_i64 m_2,
     const fu_i64 d_M,
     const fu_i64 d_N)
 {
     const int tid = fu_tid();
     const int lane = tid % 32;
     const int warp = tid / 32;
-    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    const int rank = fu_cluster_rank();
+    const int first = rank * m_2;
+    const int end = fu_min_i64(first + m_2, d_N);
+    // The blocks of the cluster share a row.
+    if (tid == 0) {
+        fu_mbarrier_init(512, 1);
+        fu_mbarrier_init(520, 1);
+        fu_mbarrier_fence();
+        fu_mbarrier_expect(512, 128);
+    }
+    fu_cluster_arrive();
+    const fu_i64 row0 = fu_i64(fu_cluster_x()) + fu_i64(fu_bid_y()) * 536870911;
+    fu_cluster_wait();
     if (row0 < d_M) {
         const fu_i64 o_x = row0 * d_N;
         const fu_i64 o_weight = 0;
         const fu_i64 o_y = row0 * d_N;
+        fu_vec<fu_bf16, 8> b_x[8];
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            b_x[v] = fu_vzero<fu_bf16, 8>();
+        }
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                b_x[v] = fu_vload<8>(p_x, o_x + c);
+            }
+        }
         float r_3 = 0.0f;
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = (v * 1024 + tid) * 8;
-            if (c < d_N) {
-                const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, o_x + c);
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
-                    const float v_x = fu_get(l_x, e);
+                    const float v_x = fu_get(b_x[v], e);
                     const float v_2 = v_x * v_x;
                     r_3 = r_3 + v_2;
                 }
@@ -1125,11 +1149,14 @@ fu_pre_norm_v3_k0(
         r_3 = r_3 + fu_shfl_xor(r_3, 4);
         r_3 = r_3 + fu_shfl_xor(r_3, 2);
         r_3 = r_3 + fu_shfl_xor(r_3, 1);
-        if (lane == 0) {
-            fu_sstore<float>(warp * 8, r_3);
+        if (lane < 4) {
+            float s0_0;
+            s0_0 = r_3;
+            fu_remote_send(fu_remote_at((rank * 8 + warp) * 8, lane), s0_0, fu_remote_at(512, lane));
         }
-        fu_barrier();
-        r_3 = fu_sload<float>((lane & 31) * 8);
+        fu_mbarrier_wait_cluster(512, 0);
+        const float m0_0 = fu_sload<float>(lane * 8);
+        r_3 = m0_0;
         r_3 = r_3 + fu_shfl_xor(r_3, 16);
         r_3 = r_3 + fu_shfl_xor(r_3, 8);
         r_3 = r_3 + fu_shfl_xor(r_3, 4);
@@ -1141,14 +1168,14 @@ fu_pre_norm_v3_k0(
         const float v_11 = fu_rsqrt(v_10);
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = (v * 1024 + tid) * 8;
-            if (c < d_N) {
-                const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, fu_again(o_x + c));
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
                 const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+                fu_stay_packed(b_x[v]);
                 fu_vec<fu_bf16, 8> s_y;
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
-                    const float v_x = fu_get(l_x, e);
+                    const float v_x = fu_get(b_x[v], e);
                     const float v_13 = v_x * v_11;
                     const float v_weight = fu_get(l_weight, e);
                     const float v_y = v_13 * v_weight;
@@ -1504,7 +1531,7 @@ fu_pre_norm_v7_k0(
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(512, 3)
+extern "C" __global__ void __launch_bounds__(512, 2)
 fu_pre_norm_v8_k0(
     const fu_bf16 *FU_RESTRICT p_x,
     const fu_bf16 *FU_RESTRICT p_weight,
