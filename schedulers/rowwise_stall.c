@@ -77,7 +77,7 @@ static double
 held_back_ns(const struct row_use *u, const struct row_shape *s, int spare)
 {
     const struct facts *f = u->p->f;
-    int all = 0, lot, first, last;
+    int all = 0, lot, lots, first, last;
     bool guarded = !(u->p->n_static && u->p->n == s->reach);
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
@@ -91,7 +91,8 @@ held_back_ns(const struct row_use *u, const struct row_shape *s, int spare)
     if (s->looped || all == 0)
         return 0;
     lot = (guarded ? 0 : MAX(spare, 0)) + (all + s->vpt - 1) / s->vpt;
-    return LATE_LOT_NS * (double)((all + lot - 1) / lot - 1);
+    lots = (all + lot - 1) / lot;
+    return LATE_LOT_NS * (lots - 1);
 }
 
 /* A multiprocessor with one block that sends for a row when it wants it: while

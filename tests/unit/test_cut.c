@@ -43,9 +43,9 @@ teardown(void **state)
 
 /* ARGS are places of earlier values, ended by -1. */
 static struct cut_value
-value(int64_t hold, int64_t again, bool wanted, ...)
+value(int64_t hold, int64_t again, int wanted, ...)
 {
-    struct cut_value v = {.hold = hold, .again = again, .wanted = wanted};
+    struct cut_value v = {.hold = hold, .again = again, .wanted = wanted != 0};
     uint32_t *args = NEW_ARRAY(arena, uint32_t, 8);
     va_list ap;
 
