@@ -430,6 +430,7 @@ keep_cut(const struct problem *p, struct candidate *c, const bool *cut)
     struct row_use u;
     int first, last;
 
+    assert(cut);
     for (node_id n = 0; n < f->g->n_nodes; n++)
         if (cut[n] && !f->node[n].is_leaf)
             add_cut_value(p, c, n);

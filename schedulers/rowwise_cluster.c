@@ -86,9 +86,11 @@ slots(const struct kernel_plan *k)
 double
 row_cluster_ns(const struct kernel_plan *k)
 {
+    int rounds = (slots(k) + WARP - 1) / WARP;
+
     if (row_cluster(k) == 1)
         return 0;
-    return HOP_NS + SLOT_NS * (double)((slots(k) + WARP - 1) / WARP - 1);
+    return HOP_NS + SLOT_NS * (rounds - 1);
 }
 
 double

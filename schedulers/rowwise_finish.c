@@ -35,8 +35,9 @@ tiles_of(const struct kernel_plan *k, int64_t n)
 {
     int64_t span = k->key[PK_THREADS_PER_ROW] * k->key[PK_VECTOR] *
                    k->key[PK_VECTORS_PER_THREAD];
+    int64_t tiles = (n - 1) / span + 1;
 
-    return k->key[PK_COLUMN_TILES] ? (double)((n - 1) / span + 1) : 1;
+    return k->key[PK_COLUMN_TILES] ? (double)tiles : 1;
 }
 
 /* Outer accumulator bytes of one column. */

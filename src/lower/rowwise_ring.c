@@ -287,7 +287,7 @@ fill(struct rw *w, struct kbuild *b, const struct kexpr *row,
      const struct kexpr *slot)
 {
     const struct kexpr *saved[MAX_AXES], *saved_row = w->row;
-    const struct kexpr *ring = slot_address(w, slot);
+    const struct kexpr *ring = slot_address(w, slot), *to, *full;
     struct kbuild in;
 
     memcpy(saved, w->axis, sizeof(saved));
@@ -296,11 +296,13 @@ fill(struct rw *w, struct kbuild *b, const struct kexpr *row,
     w->row = kb_let(b, "fu_i64", "fill", row);
     in = kb_if(b, ke_bin(w->a, "<", w->row, w->mv));
     rw_split_row(w, &in, "_fill");
-    if (w->ring.pieces)
-        copy_pieces(w, &in, kb_let(&in, "int", "to", ring));
-    else
-        copy_in_bulk(w, &in, kb_let(&in, "int", "to", ring),
-                     kb_let(&in, "int", "full", barrier_address(w, slot)));
+    to = kb_let(&in, "int", "to", ring);
+    if (w->ring.pieces) {
+        copy_pieces(w, &in, to);
+    } else {
+        full = kb_let(&in, "int", "full", barrier_address(w, slot));
+        copy_in_bulk(w, &in, to, full);
+    }
     memcpy(w->axis, saved, sizeof(saved));
     w->row = saved_row;
 }

@@ -1019,8 +1019,8 @@ fu_pre_norm_v2_k0(
             for (int s = 0; s < 1; ++s) {
                 const fu_i64 fill = row0;
                 if (fill < d_M) {
-                    const int full = s * 8 + 65792;
                     const int to = s * 65536 + 256;
+                    const int full = s * 8 + 65792;
                     fu_mbarrier_expect(full, fu_i32(d_N * 2));
                     if (d_N > 0) {
                         fu_bulk_load(to, p_x + fill * d_N, fu_i32(d_N * 2), full);
