@@ -319,12 +319,14 @@ problem_of(const char *text, struct problem *p)
 static const char *
 cuts_of(const char *text, enum row_invariants invariants)
 {
-    struct problem p;
+    struct problem p = {0};
     const bool *cut[MAX_CUTS];
     struct buf b;
     uint32_t n;
 
     problem_of(text, &p);
+    if (!p.f)
+        return "no problem";
     n = row_cuts(&p, invariants, cut);
     buf_init(&b, arena);
     for (uint32_t k = 0; k < n; k++) {
