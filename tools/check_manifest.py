@@ -14,13 +14,14 @@ the manifest hold.
 """
 
 import argparse
-import glob
 import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
+
+from programs import sources
 
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "../docs/manifest.schema.json")
@@ -231,14 +232,6 @@ def make(fusec, path):
     if run.returncode != 0:
         sys.exit(f"{path}: exit {run.returncode}\n{run.stderr}")
     return run.stdout
-
-
-def sources(paths):
-    for path in paths:
-        if os.path.isdir(path):
-            yield from sorted(glob.glob(os.path.join(path, "*.fusion")))
-        else:
-            yield path
 
 
 def main():

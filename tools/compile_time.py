@@ -15,7 +15,6 @@ over all files misses its goal, 77 when there is no NVRTC.
 """
 
 import argparse
-import glob
 import json
 import os
 import statistics
@@ -23,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from programs import sources
 
 GOAL = {"full": 1.5, "text": 0.12}
 
@@ -36,14 +37,6 @@ def seconds(argv):
         sys.exit(f"compile_time: {' '.join(argv)}: exit {run.returncode}\n"
                  f"{run.stderr.decode('utf-8', 'replace')}")
     return took
-
-
-def sources(paths):
-    for path in paths:
-        if os.path.isdir(path):
-            yield from sorted(glob.glob(os.path.join(path, "*.fusion")))
-        else:
-            yield path
 
 
 def measure(opt, library, source, folder):

@@ -13,7 +13,6 @@ Exit status 77 when there is no NVRTC.
 """
 
 import argparse
-import glob
 import os
 import re
 import subprocess
@@ -21,13 +20,9 @@ import sys
 
 import kernels
 
-
-def sources(paths):
-    for path in paths:
-        if os.path.isdir(path):
-            yield from sorted(glob.glob(os.path.join(path, "*.fusion")))
-        else:
-            yield path
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "..", "tools"))
+from programs import sources  # noqa: E402 pylint: disable=C0413
 
 
 def cases(opt, rows):
