@@ -45,6 +45,8 @@ expect "nothing to do the second time" test -z "$(built)"
 expect "norms.fusion rebuilds its dependent" touched lib/norms.fusion pre_norm
 expect "activations.fusion rebuilds its dependent" \
     touched lib/activations.fusion mlp_act
+cp "$fusec" new-fusec
+expect "a new compiler rebuilds all" test "$(fusec=$dir/new-fusec built | wc -l)" = 3
 expect "goldens match" make -s check FUSEC="$fusec"
 sed -i 's/1e-6/1e-5/' kernels/pre_norm.fusion
 expect "a changed kernel shows in a diff" check_fails
