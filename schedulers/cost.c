@@ -94,30 +94,54 @@ chain_time(const struct problem *p, const struct work *w,
     return MAX(w->stall_ns + own, w->slots > 0 ? cycle / w->slots : 0);
 }
 
-void
-cost_finish(const struct problem *p, const struct work *w, struct plan_cost *c)
+/* The parts of the time that all bytes and instructions take, from the slowest
+ * on; their sum. */
+static double
+pipe_time(const struct problem *p, const struct work *w, struct plan_cost *c,
+          double resident)
 {
     const struct device *dev = p->dev;
-    double dram = c->dram_bytes / dev->dram_bytes_per_ns;
-    double l2 = (c->dram_bytes + c->l2_bytes) / dev->l2_bytes_per_ns;
-    double smem = c->smem_bytes / dev->smem_bytes_per_ns;
-    double resident = MAX(c->blocks_per_sm, 1), slots, round, stall;
+    double *t = c->term, dram, l2, smem, pipe, efficiency, bound;
 
-    slots = dev->sms * resident;
-    c->waves = w->blocks / slots;
-    c->memory_ns = MAX(dram, MAX(l2, smem)) /
-                   cost_efficiency(dev, c->inflight_bytes) /
-                   busy_share(p, w, SM_REACH);
+    dram = c->dram_bytes / dev->dram_bytes_per_ns;
+    l2 = (c->dram_bytes + c->l2_bytes) / dev->l2_bytes_per_ns;
+    smem = c->smem_bytes / dev->smem_bytes_per_ns;
+    pipe = MAX(dram, MAX(l2, smem));
+    efficiency = cost_efficiency(dev, c->inflight_bytes);
+    c->memory_ns = pipe / efficiency / busy_share(p, w, SM_REACH);
     c->issue_ns = c->issue_slots /
                   (dev->issue_per_ns * issue_share(w, resident)) /
                   busy_share(p, w, 1.0);
-    c->total_ns = MAX(c->memory_ns, c->issue_ns);
-    c->total_ns +=
-        OVERLAP_LOSS * (dram + l2 + smem + c->issue_ns - c->total_ns);
+    bound = MAX(c->memory_ns, c->issue_ns);
+    t[CT_DRAM] = dram;
+    t[CT_PIPE] = pipe - dram;
+    t[CT_FLIGHT] = pipe / efficiency - pipe;
+    t[CT_IDLE] = c->memory_ns - pipe / efficiency;
+    t[CT_ISSUE] = bound - c->memory_ns;
+    t[CT_OVERLAP] = OVERLAP_LOSS * (dram + l2 + smem + c->issue_ns - bound);
+    return bound + t[CT_OVERLAP];
+}
+
+void
+cost_finish(const struct problem *p, const struct work *w, struct plan_cost *c)
+{
+    double resident = MAX(c->blocks_per_sm, 1), round, stall, *t = c->term;
+    double loss = MAX(w->loss, 1.0);
+
+    c->waves = w->blocks / (p->dev->sms * resident);
+    c->total_ns = pipe_time(p, w, c, resident);
+    t[CT_ROUNDS] = c->total_ns * (c->quantisation - 1);
+    c->quantisation *= loss;
+    t[CT_CLUSTER] = c->total_ns * (c->quantisation - 1) - t[CT_ROUNDS];
     c->total_ns *= c->quantisation;
     round = c->total_ns / MAX(w->rounds, 1.0);
     stall = chain_time(p, w, c, resident) - round;
-    c->latency_ns = RAMP_NS + MAX(w->rounds, 1.0) * MAX(stall, 0.0);
-    c->launch_ns = dev->launch_ns;
+    t[CT_RAMP] = RAMP_NS;
+    t[CT_WAIT] = MAX(w->rounds, 1.0) * MAX(stall, 0.0);
+    t[CT_FINISH_WAIT] = c->finish_wait_ns;
+    t[CT_FINISH_FOLD] = c->finish_fold_ns;
+    t[CT_LAUNCH] = p->dev->launch_ns;
+    c->latency_ns = RAMP_NS + t[CT_WAIT];
+    c->launch_ns = p->dev->launch_ns;
     c->total_ns += c->latency_ns + c->finish_ns + c->launch_ns;
 }

@@ -12,6 +12,7 @@ struct work {
     double blocks;   /* in the grid */
     double warps;    /* of a block */
     bool chained;    /* loads, exchanges, arithmetic follow each other */
+    double loss;     /* of clusters, a factor of the rounds; 0: none */
     double slots;    /* of a ring; 0: none */
     double
         cycle_ns; /* until a slot is full again, and what share of a step's */

@@ -60,6 +60,9 @@ cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     c->quantisation = 1;
     c->memory_ns = c->dram_bytes / (p->dev->dram_bytes_per_ns * SCALAR_SHARE);
     c->launch_ns = p->dev->launch_ns * kernels;
+    c->term[CT_DRAM] = c->dram_bytes / p->dev->dram_bytes_per_ns;
+    c->term[CT_SCALAR] = c->memory_ns - c->term[CT_DRAM];
+    c->term[CT_LAUNCH] = c->launch_ns;
     c->total_ns = c->memory_ns + c->launch_ns;
     return NULL;
 }

@@ -703,7 +703,7 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     if (s.persistent || s.cluster > 1)
         c->blocks_per_sm = MIN(c->blocks_per_sm, (int)k->key[PK_BLOCKS_PER_SM]);
     set_steps(p, k, &s, MAX(n, 1), &w, c);
-    c->quantisation *= row_cluster_loss(k, c->blocks_per_sm);
+    w.loss = row_cluster_loss(k, c->blocks_per_sm);
     set_inflight(p, &s, &t, &w, MAX(n, 1), c);
     set_bytes(p, &s, &t, lane_waste(&s, n), c);
     if (outgrows_l2(p, &s, &t, c))
@@ -713,7 +713,8 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     row_finish_cost(p, k, MAX(n, 1), c);
     cost_finish(p, &w, c);
     if (s.persistent && cap - c->regs < FEW_REGISTERS)
-        c->total_ns *= TIGHT_LOSS;
+        c->term[CT_TIGHT] = c->total_ns * (TIGHT_LOSS - 1);
+    c->total_ns += c->term[CT_TIGHT];
     if (c->regs > cap)
         return arena_printf(p->arena, "needs %d registers a thread, %d allowed",
                             c->regs, cap);

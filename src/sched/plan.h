@@ -72,6 +72,12 @@ struct kernel_plan {
     uint32_t n_buffers;
 };
 
+enum cost_term { /* cost_terms.def */
+#define TERM(id, key, words) CT_##id,
+#include "sched/cost_terms.def"
+                 CT_COUNT
+};
+
 struct plan_cost { /* of one kernel_plan; printed by --explain */
     double dram_bytes, l2_bytes, smem_bytes, issue_slots;
     double bytes_held;     /* per row: kept buffers */
@@ -83,6 +89,7 @@ struct plan_cost { /* of one kernel_plan; printed by --explain */
     double waves, quantisation;
     double memory_ns, issue_ns, latency_ns, finish_ns, launch_ns, total_ns;
     double finish_wait_ns, finish_fold_ns; /* parts of finish_ns */
+    double term[CT_COUNT];                 /* add up to total_ns */
 };
 
 struct variant_plan {

@@ -80,6 +80,18 @@ key(const struct candidate *c, enum plan_key k)
     return c->plan.kernels[0].key[k];
 }
 
+/* Its terms are all of the time. */
+static void
+check_terms(const struct plan_cost *c)
+{
+    double sum = 0;
+
+    for (int i = 0; i < CT_COUNT; i++)
+        sum += c->term[i];
+    assert_true(sum > c->total_ns - 1e-6 * (1 + c->total_ns));
+    assert_true(sum < c->total_ns + 1e-6 * (1 + c->total_ns));
+}
+
 /* What must hold of any selection on a device. */
 static void
 check_selection(const struct selection *s, const struct device *dev)
@@ -99,6 +111,7 @@ check_selection(const struct selection *s, const struct device *dev)
         for (uint32_t k = 0; k < s->slots[i].n_candidates; k++) {
             const struct candidate *x = &s->slots[i].candidates[k];
 
+            check_terms(&x->plan.cost);
             if (x->refused || x->plan.kernels[0].scheduler == SCHED_FALLBACK)
                 continue;
             assert_true(x->plan.cost.total_ns + 1 >= last);
