@@ -76,7 +76,8 @@ add_columns(const struct problem *p, const struct slot_shape *s, int steps,
     c->plan.kernels->key[PK_FINISH] =
         p->dev->has_pdl ? FINISH_PDL_KERNEL : FINISH_KERNEL;
     row_keep(p, c, KEEP_LEAVES, true);
-    c->summary = arena_printf(p->arena, "column tiles, %d rows a step", steps);
+    c->summary = arena_printf(p->arena, "column tiles, %d row%s a step", steps,
+                              steps > 1 ? "s" : "");
     row_offer_finishes(p, out, n);
 }
 

@@ -229,7 +229,7 @@ keep_accumulators(const struct problem *p, struct candidate *c)
     for (node_id n = 0; n < f->g->n_nodes; n++)
         if (f->node[n].live && facts_is_outer(f, n))
             candidate_keep(p, c, n, STORE_REGISTER_F32, 2,
-                           "column sums stay with the thread over all rows");
+                           "each thread adds up its own columns over all rows");
 }
 
 static void
@@ -242,25 +242,26 @@ keep_invariant(const struct problem *p, struct candidate *c, node_id n,
         const char *reason;
     } rows[] = {
         [INVARIANTS_READ] = {STORE_RELOAD, 1,
-                             "registers are short: read from L2 for each row"},
+                             "not held: read from L2 for each row"},
         [INVARIANTS_PACKED] = {STORE_REGISTER_PACKED, 2,
-                               "the same for every row: never loaded again"},
+                               "the same for every row: loaded once a block"},
         [INVARIANTS_F32] = {STORE_REGISTER_F32, 2,
-                            "the same for every row: never loaded or "
-                            "converted again"},
+                            "the same for every row: loaded and "
+                            "converted once a block"},
         [INVARIANTS_SHARED] = {STORE_SHARED, 2,
-                               "the same for every row: read from shared "
-                               "memory, no registers held"},
+                               "the same for every row: loaded once a "
+                               "block, into shared memory"},
     };
     bool persistent = c->plan.kernels->key[PK_PERSISTENT] != 0;
     enum row_invariants i = r->invariants;
 
     if (!persistent)
         candidate_keep(p, c, n, STORE_RELOAD, 1,
-                       "one row a block: read once, from L2");
+                       "read from L2 where it is used: a block makes one step");
     else if (!row_is_packable(p->f, n))
-        candidate_keep(p, c, n, STORE_RELOAD, 1,
-                       "not contiguous along the columns");
+        candidate_keep(
+            p, c, n, STORE_RELOAD, 1,
+            "not contiguous along the columns: read where it is used");
     else
         candidate_keep(p, c, n, rows[i].store, rows[i].reuse, rows[i].reason);
 }
@@ -293,17 +294,18 @@ keep_row_leaf(const struct problem *p, struct candidate *c, node_id n,
 
     if (choosy && !is_loaded_with_row(c, n, r) && is_used_once(p, c, n))
         candidate_keep(p, c, n, STORE_NONE, 1,
-                       "used where it is read, and not again");
+                       "needed in one phase only: used as it is read");
     else if (r->how == KEEP_NOTHING ||
              (r->how == KEEP_CUT && !is_loaded_with_row(c, n, r)))
         candidate_keep(p, c, n, STORE_RELOAD, 1,
-                       "registers are short: read again in each phase");
+                       "not held: read again in each phase");
     else if (!row_is_packable(p->f, n))
-        candidate_keep(p, c, n, STORE_RELOAD, 1,
-                       "not contiguous along the columns");
+        candidate_keep(
+            p, c, n, STORE_RELOAD, 1,
+            "not contiguous along the columns: read where it is used");
     else
         candidate_keep(p, c, n, STORE_REGISTER_PACKED, 1,
-                       "loaded once a row, in its storage type");
+                       "loaded once, with its row, in its storage type");
 }
 
 static bool
@@ -356,7 +358,7 @@ keep_computed(const struct problem *p, struct candidate *c)
             continue;
         any = true;
         candidate_keep(p, c, n, STORE_REGISTER_F32, 1,
-                       "computed once, waits for the reduction");
+                       "computed once a row, waits for the reductions");
     }
     return any;
 }
@@ -390,7 +392,7 @@ keep_narrow(const struct problem *p, struct candidate *c)
             continue;
         any = true;
         candidate_keep(p, c, n, STORE_REGISTER_PACKED, 1,
-                       "computed once, waits in its storage type");
+                       "computed once a row, waits in its storage type");
     }
     return any;
 }
@@ -416,8 +418,8 @@ add_cut_value(const struct problem *p, struct candidate *c, node_id n)
 
     candidate_keep(p, c, n, narrow ? STORE_REGISTER_PACKED : STORE_REGISTER_F32,
                    1,
-                   narrow ? "computed once, waits in its storage type"
-                          : "computed once, waits for the reduction");
+                   narrow ? "computed once a row, waits in its storage type"
+                          : "computed once a row, waits for the reductions");
 }
 
 /* The computed values of a cut; cuts of several ends of phases may keep what

@@ -29,12 +29,17 @@ ring_store(const struct problem *p, enum store was, bool stays)
     return stays || was != STORE_REGISTER_PACKED ? STORE_RING : was;
 }
 
+/* Its row has arrived in a slot of shared memory. */
 static const char *
-ring_reason(enum store s)
+ring_reason(const struct row_use *u, const struct buffer_plan *b)
 {
-    return s == STORE_REGISTER_PACKED
-               ? "copied out of its slot, which the next row then fills"
-               : "stays in its slot, read there in each phase";
+    int first, last;
+
+    if (b->key[BK_STORE] == STORE_REGISTER_PACKED)
+        return "taken out of its slot at once, which the next row then fills";
+    if (!row_span(u, b->node, &first, &last) || first == last)
+        return "arrives in a slot of shared memory, read there once";
+    return "arrives in a slot of shared memory, read there in each phase";
 }
 
 /* A copy of the kernel's buffers, in which the rows' inputs arrive through the
@@ -53,9 +58,21 @@ fill_by_ring(const struct problem *p, struct kernel_plan *k, bool stays)
             continue;
         b[i].key[BK_STORE] =
             ring_store(p, (enum store)b[i].key[BK_STORE], stays);
-        b[i].reason = ring_reason((enum store)b[i].key[BK_STORE]);
+        b[i].reason = NULL;
     }
     k->buffers = b;
+}
+
+/* Of the buffers that have none yet: how often a slot is read follows from all
+ * of them. */
+static void
+give_reasons(const struct problem *p, struct kernel_plan *k)
+{
+    struct row_use u = row_use(p, k);
+
+    for (uint32_t i = 0; i < k->n_buffers; i++)
+        if (!k->buffers[i].reason)
+            k->buffers[i].reason = ring_reason(&u, &k->buffers[i]);
 }
 
 static void
@@ -78,9 +95,12 @@ add_ring(const struct problem *p, const struct slot_shape *s,
     c->keep = row_kind(p, k);
     c->keep = base->keep;
     if (ring_wrong(p->arena, p->f, k) || ring_vector(p->f, k) > s->vector ||
-        row_is_repeated(out))
+        row_is_repeated(out)) {
         out->n--;
-    else if (row_outer_count(p->f) > 0)
+        return;
+    }
+    give_reasons(p, k);
+    if (row_outer_count(p->f) > 0)
         row_offer_finishes(p, out, p->n_static ? p->n : s->n);
 }
 

@@ -330,25 +330,26 @@ select_plans(struct arena *a, const struct facts *f,
              const struct select_options *opt, struct diag *d)
 {
     struct selection *sel = NEW(a, struct selection);
-    struct problem p;
+    struct problem *p = NEW(a, struct problem);
 
-    problem_init(a, f, opt->device, opt->hints, opt->n_hints, &p);
+    problem_init(a, f, opt->device, opt->hints, opt->n_hints, p);
     sel->facts = f;
-    sel->rows = p.m;
-    sel->columns = p.n;
-    p.per_summary = opt->n_candidates ? opt->n_candidates : PER_SUMMARY;
+    sel->problem = p;
+    sel->rows = p->m;
+    sel->columns = p->n;
+    p->per_summary = opt->n_candidates ? opt->n_candidates : PER_SUMMARY;
     sel->slots = NEW_ARRAY(a, struct variant_slot, MAX_SLOTS);
-    collect_refusals(&p, sel);
-    make_slots(&p, sel);
-    close_slots(&p, sel);
+    collect_refusals(p, sel);
+    make_slots(p, sel);
+    close_slots(p, sel);
     if (opt->tuned)
-        select_tuned(&p, sel, opt, d);
+        select_tuned(p, sel, opt, d);
     for (uint32_t i = 0; i < opt->n_sets; i++)
-        if (!select_set(&p, sel, opt, opt->sets[i], d))
+        if (!select_set(p, sel, opt, opt->sets[i], d))
             return NULL;
-    if (opt->n_sets && !select_check_sets(&p, sel, opt, d))
+    if (opt->n_sets && !select_check_sets(p, sel, opt, d))
         return NULL;
-    close_slots(&p, sel);
+    close_slots(p, sel);
     return sel;
 }
 

@@ -295,7 +295,8 @@ def title_of(fusion, variant, bindings):
 
 
 def take(explained, args):
-    """The fusion, variant and candidate that are asked for."""
+    """The fusion, variant and candidate that are asked for; of the candidate
+    the kernel, with its own cost where the plan has several."""
     found = [f for f in explained if args.fusion in (None, f["fusion"])]
     if not found:
         sys.exit(f"draw_plan.py: there is no fusion '{args.fusion}'")
@@ -311,9 +312,13 @@ def take(explained, args):
         sys.exit(f"draw_plan.py: candidates are 1 to {len(candidates)}")
     if "refused" in chosen:
         sys.exit(f"draw_plan.py: this plan is refused: {chosen['refused']}")
-    if chosen["scheduler"] == "fallback":
+    if not 0 <= args.kernel < len(chosen["kernels"]):
+        sys.exit("draw_plan.py: kernels are 0 to "
+                 f"{len(chosen['kernels']) - 1}")
+    kernel = chosen["kernels"][args.kernel]
+    if kernel["scheduler"] == "fallback":
         sys.exit("draw_plan.py: a fallback has no phases to draw")
-    return found[0], variants[args.variant], chosen
+    return found[0], variants[args.variant], {**chosen, **kernel}
 
 
 def explain(fusec, program, device, bindings):
@@ -330,7 +335,8 @@ def all_pictures(fusec):
     """{file: text}"""
     out = {}
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    default = argparse.Namespace(fusion=None, variant=0, candidate=None)
+    default = argparse.Namespace(fusion=None, variant=0, candidate=None,
+                                 kernel=0)
     for name, device, bindings in PICTURES:
         tree = explain(fusec, os.path.join(root, EXAMPLE), device, bindings)
         parts = take(tree, default)
@@ -388,6 +394,8 @@ def options():
     p.add_argument("--variant", type=int, default=0, metavar="N")
     p.add_argument("--candidate", type=int, metavar="N",
                    help="by its number in --explain; else the chosen one")
+    p.add_argument("--kernel", type=int, default=0, metavar="N",
+                   help="of a plan with several")
     p.add_argument("--title", help="another headline")
     p.add_argument("--pictures", metavar="DIR",
                    help="draw those of the documentation")

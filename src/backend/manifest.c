@@ -108,23 +108,13 @@ find_launch(const struct manifest *m, const char *symbol)
     return NULL;
 }
 
-/* -1 when the expression isn't a plain number. */
-static long
-constant_bytes(const char *e)
-{
-    char *end;
-    long n = strtol(e, &end, 10);
-
-    return *e && !*end && n >= 0 ? n : -1;
-}
-
 static void
 put_occupancy(json_t *o, const struct manifest *m,
               const struct kernel_report *k)
 {
     const struct launch *l = find_launch(m, k->symbol);
     const struct device *dev = m->device;
-    long smem = l ? constant_bytes(l->smem) : -1;
+    long smem = l ? report_dynamic_smem(l->smem) : -1;
     int blocks;
 
     if (smem < 0) {

@@ -196,3 +196,15 @@ report_min_driver(const char *ptx_isa)
     }
     return NULL;
 }
+
+long
+report_dynamic_smem(const char *expression)
+{
+    char *end;
+    long n;
+
+    if (!expression || !*expression)
+        return 0;
+    n = strtol(expression, &end, 10);
+    return !*end && n >= 0 ? n : -1;
+}

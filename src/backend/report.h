@@ -25,6 +25,8 @@ const struct kernel_report *report_find(const struct report *r,
                                         const char *symbol);
 /* Stack frame, spill stores and spill loads in all. */
 unsigned report_local_bytes(const struct kernel_report *k);
+/* Of a launch's shared memory; -1 when it isn't a plain number. */
+long report_dynamic_smem(const char *expression);
 
 /* "13.0.88", from the header of the PTX; else "13.0". */
 const char *report_version(struct arena *a, const char *ptx, size_t len,

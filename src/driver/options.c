@@ -289,7 +289,7 @@ apply_choice(struct parser *p, enum option_id id, const char *arg)
     if (i < 0)
         return false;
     if (id == OPT_EXPLAIN)
-        p->o->explain = i ? EXPLAIN_JSON : EXPLAIN_TEXT;
+        p->o->explain = (enum explain)(EXPLAIN_TEXT + i);
     else if (id == OPT_COMPILER)
         p->o->use_nvcc = i == 1;
     else if (id == OPT_FMAD)

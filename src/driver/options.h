@@ -40,7 +40,7 @@ enum action {
     DO_HELP,
 };
 
-enum explain { EXPLAIN_NONE, EXPLAIN_TEXT, EXPLAIN_JSON };
+enum explain { EXPLAIN_NONE, EXPLAIN_TEXT, EXPLAIN_ALL, EXPLAIN_JSON };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 struct options {

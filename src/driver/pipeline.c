@@ -320,24 +320,6 @@ manifest_text(struct pipeline *p)
     return manifest_print(p->arena, &m);
 }
 
-/* What is told of the choice on standard output. */
-static void
-explain(struct pipeline *p, struct buf *to)
-{
-    const struct selection **s =
-        NEW_ARRAY(p->arena, const struct selection *, p->n_units);
-
-    for (uint32_t i = 0; i < p->n_units; i++)
-        s[i] = p->units[i].selection;
-    if (p->options->explain == EXPLAIN_JSON)
-        explain_json(to, s, p->n_units, p->device.device);
-    else if (p->options->explain == EXPLAIN_TEXT)
-        explain_text(to, s, p->n_units, p->device.device);
-    if (p->options->candidates)
-        candidates_print(to, s, p->n_units, p->device.name,
-                         p->options->candidates);
-}
-
 static void
 put_text(struct pipeline *p, enum artifact kind, const char *text)
 {
@@ -404,7 +386,7 @@ run_stages(struct pipeline *p, struct buf *to_stdout)
     if (!make_plans(p) || (wants_kernels(p) && !accept_plans(p)))
         return false;
     if (p->options->explain || p->options->candidates)
-        explain(p, to_stdout);
+        explain_choice(p, to_stdout);
     print_products(p);
     return true;
 }

@@ -63,4 +63,7 @@ const struct tuned_file *read_tuned(struct pipeline *p);
  * the next candidate for every plan that uses local memory. */
 bool accept_plans(struct pipeline *p);
 
+/* explained.c: the answers to --explain and --candidates. */
+void explain_choice(const struct pipeline *p, struct buf *to);
+
 #endif

@@ -3,18 +3,11 @@
  * programs. Times are whole nanoseconds. */
 #include "support/base.h"
 
-#include "sched/select.h"
+#include "sched/explain_impl.h"
 
 #include "sched/plan_impl.h"
-#include "sched/scheduler.h"
 #include "support/arena.h"
 #include "support/buf.h"
-
-static int64_t
-whole(double x)
-{
-    return (int64_t)(MIN(x, 9e18) + 0.5);
-}
 
 static void
 put_string(struct buf *b, const char *key, const char *s)
@@ -26,7 +19,7 @@ put_string(struct buf *b, const char *key, const char *s)
 static void
 put_int(struct buf *b, const char *key, double v)
 {
-    buf_printf(b, "\"%s\": %" PRId64, key, whole(v));
+    buf_printf(b, "\"%s\": %" PRId64, key, explain_whole(v));
 }
 
 static void
@@ -80,41 +73,110 @@ put_keys(struct buf *b, const struct key_info *table, int n,
     }
 }
 
-/* Of each buffer, or NULL where rows have no phases. */
-static struct buffer_wait *
-waits_of(struct arena *a, const struct selection *s,
-         const struct kernel_plan *k, int64_t columns)
+/* Exact, as its terms add up to it; nothing of a plan that broke a limit before
+ * it had a cost. */
+static void
+put_terms(struct buf *b, const struct selection *s,
+          const struct variant_slot *slot, const struct plan_cost *c)
 {
-    struct buffer_wait *w;
+    struct time_line t[TIME_LINES];
 
-    if (!schedulers[k->scheduler]->waits || !k->n_buffers)
-        return NULL;
-    w = NEW_ARRAY(a, struct buffer_wait, k->n_buffers);
-    schedulers[k->scheduler]->waits(a, s->facts, k, columns, w);
-    return w;
+    explain_time(s->problem->dev, slot, c, t);
+    buf_puts(b, ", \"terms\": {");
+    for (int i = 0; i < TIME_LINES; i++)
+        buf_printf(b, "%s\"%s\": %" PRId64, i ? ", " : "", t[i].key, t[i].ns);
+    buf_putc(b, '}');
+}
+
+static void
+put_alternatives(struct buf *b, const struct selection *s,
+                 const struct variant_slot *slot, const struct buffer_plan *p)
+{
+    struct alternative x[STORE_COUNT];
+    uint32_t n = explain_alternatives(s, slot, p, x);
+
+    buf_puts(b, ", \"alternatives\": [");
+    for (uint32_t k = 0; k < n; k++) {
+        buf_puts(b, k ? ", {" : "{");
+        put_string(b, "store", explain_store(b->arena, x[k].store));
+        buf_printf(b, ", \"candidate\": %u, ", x[k].plan);
+        if (x[k].refused)
+            put_string(b, "refused", x[k].refused);
+        else
+            buf_printf(b, "\"more_ns\": %" PRId64, x[k].more_ns);
+        buf_putc(b, '}');
+    }
+    buf_putc(b, ']');
+}
+
+static void
+put_buffer(struct buf *b, const struct selection *s,
+           const struct buffer_plan *p, const struct buffer_wait *w)
+{
+    put_string(b, "buffer", plan_node_name(b->arena, s->facts->g, p->node));
+    buf_puts(b, ", ");
+    put_string(b, "what", explain_what(s->facts, p->node));
+    buf_puts(b, ", ");
+    put_keys(b, buffer_key_info, BK_COUNT, p->key);
+    if (w)
+        buf_printf(b,
+                   ", \"bytes\": %" PRId64
+                   ", \"first_phase\": %d, \"last_phase\": %d",
+                   w->bytes, w->first, w->last);
+    buf_puts(b, ", ");
+    put_string(b, "reason", p->reason ? p->reason : "");
 }
 
 static void
 put_buffers(struct buf *b, const struct selection *s,
-            const struct kernel_plan *k, int64_t columns)
+            const struct variant_slot *slot, const struct candidate *c,
+            uint32_t kernel)
 {
-    const struct buffer_wait *w = waits_of(b->arena, s, k, columns);
+    const struct kernel_plan *k = &c->plan.kernels[kernel];
+    const struct buffer_wait *w = explain_waits(s, k, slot->columns);
+    bool chosen = c == &slot->candidates[slot->chosen];
 
     buf_puts(b, ", \"buffers\": [");
     for (uint32_t i = 0; i < k->n_buffers; i++) {
-        const struct buffer_plan *p = &k->buffers[i];
+        buf_puts(b, i ? ", {" : "{");
+        put_buffer(b, s, &k->buffers[i], w ? &w[i] : NULL);
+        if (chosen)
+            put_alternatives(b, s, slot, &k->buffers[i]);
+        buf_putc(b, '}');
+    }
+    buf_putc(b, ']');
+}
+
+static void
+put_occupancy(struct buf *b, const struct device *dev,
+              const struct kernel_plan *k, const struct plan_cost *c)
+{
+    double threads = (double)c->blocks_per_sm * (double)k->key[PK_THREADS];
+
+    buf_printf(b, ", \"occupancy_percent\": %d, ",
+               explain_percent(threads, dev->threads_per_sm));
+    put_string(b, "limit", explain_limit(b->arena, dev, k, c));
+}
+
+static void
+put_kernels(struct buf *b, const struct selection *s,
+            const struct variant_slot *slot, const struct candidate *c)
+{
+    buf_puts(b, ", \"kernels\": [");
+    for (uint32_t i = 0; i < c->plan.n_kernels; i++) {
+        const struct kernel_plan *k = &c->plan.kernels[i];
+        const struct plan_cost *cost = explain_kernel_cost(&c->plan, i);
 
         buf_puts(b, i ? ", {" : "{");
-        put_string(b, "buffer", plan_node_name(b->arena, s->facts->g, p->node));
-        buf_puts(b, ", ");
-        put_keys(b, buffer_key_info, BK_COUNT, p->key);
-        if (w)
-            buf_printf(b,
-                       ", \"bytes\": %" PRId64
-                       ", \"first_phase\": %d, \"last_phase\": %d",
-                       w[i].bytes, w[i].first, w[i].last);
-        buf_puts(b, ", ");
-        put_string(b, "reason", p->reason ? p->reason : "");
+        put_string(b, "scheduler", scheduler_name[k->scheduler]);
+        buf_puts(b, ", \"keys\": {");
+        put_keys(b, plan_key_info, PK_COUNT, k->key);
+        buf_putc(b, '}');
+        if (cost && c->plan.n_kernels > 1)
+            put_cost(b, cost);
+        if (cost && cost->blocks_per_sm && k->scheduler != SCHED_FALLBACK)
+            put_occupancy(b, s->problem->dev, k, cost);
+        put_buffers(b, s, slot, c, i);
         buf_putc(b, '}');
     }
     buf_putc(b, ']');
@@ -125,26 +187,20 @@ put_candidate(struct buf *b, const struct selection *s,
               const struct variant_slot *slot, uint32_t i)
 {
     const struct candidate *c = &slot->candidates[i];
-    const struct kernel_plan *k = &c->plan.kernels[0];
 
     buf_puts(b, i ? ",\n      {" : "\n      {");
-    put_string(b, "scheduler", scheduler_name[k->scheduler]);
-    buf_puts(b, ", ");
     put_string(b, "summary", c->summary);
     buf_printf(b, ", \"chosen\": %s, ", i == slot->chosen ? "true" : "false");
-    if (c->refused) {
+    if (c->refused)
         put_string(b, "refused", c->refused);
-        buf_puts(b, ", ");
-    } else {
+    else
         put_int(b, "roofline_percent",
                 100 * slot->floor_ns / MAX(c->plan.cost.total_ns, 1));
-        buf_puts(b, ", ");
+    if (c->plan.cost.total_ns > 0) {
+        put_cost(b, &c->plan.cost);
+        put_terms(b, s, slot, &c->plan.cost);
     }
-    buf_puts(b, "\"keys\": {");
-    put_keys(b, plan_key_info, PK_COUNT, k->key);
-    buf_putc(b, '}');
-    put_cost(b, &c->plan.cost);
-    put_buffers(b, s, k, slot->columns);
+    put_kernels(b, s, slot, c);
     buf_putc(b, '}');
 }
 
@@ -202,18 +258,67 @@ put_phases(struct buf *b, const struct facts *f)
 }
 
 static void
-put_slot(struct buf *b, const struct selection *s, uint32_t index)
+put_compiled(struct buf *b, const struct compiled_slot *s)
 {
+    buf_puts(b, ", \"compiled\": [");
+    for (uint32_t i = 0; i < s->n_kernels; i++) {
+        const struct compiled_kernel *k = &s->kernels[i];
+
+        buf_puts(b, i ? ", {" : "{");
+        put_string(b, "symbol", k->symbol);
+        buf_printf(b,
+                   ", \"registers\": %d, \"local_bytes\": %d, "
+                   "\"shared_memory\": ",
+                   k->registers, k->local_bytes);
+        if (k->smem < 0)
+            buf_puts(b, "null}");
+        else
+            buf_printf(b, "%d}", k->smem);
+    }
+    buf_puts(b, "], \"given_up\": [");
+    for (uint32_t i = 0; i < s->n_given_up; i++)
+        buf_printf(b, "%s{\"candidate\": %u, \"local_bytes\": %u}",
+                   i ? ", " : "", s->given_up[i].candidate,
+                   s->given_up[i].local_bytes);
+    buf_putc(b, ']');
+}
+
+static void
+put_slot(struct buf *b, const struct explained *e, uint32_t index)
+{
+    const struct selection *s = e->selection;
     const struct variant_slot *slot = &s->slots[index];
 
     buf_puts(b, index ? ",\n    {" : "\n    {");
     put_string(b, "guard", slot->guard);
     buf_printf(b, ", \"columns\": %" PRId64 ", ", slot->columns);
     put_int(b, "floor_ns", slot->floor_ns);
+    if (e->slots)
+        put_compiled(b, &e->slots[index]);
     buf_puts(b, ", \"candidates\": [");
     for (uint32_t i = 0; i < slot->n_candidates; i++)
         put_candidate(b, s, slot, i);
     buf_puts(b, "]}");
+}
+
+/* What candidates hold and the source has no name for. */
+static void
+put_values(struct buf *b, const struct selection *s)
+{
+    const bool *held = explain_unnamed(s);
+    const struct graph *g = s->facts->g;
+    const char *sep = "";
+
+    buf_puts(b, "\"values\": [");
+    for (node_id n = 0; n < g->n_nodes; n++) {
+        if (!held[n])
+            continue;
+        buf_printf(b, "%s{\"name\": \"%%%u\", ", sep, n);
+        put_string(b, "is", explain_words(b->arena, g, n));
+        buf_putc(b, '}');
+        sep = ", ";
+    }
+    buf_puts(b, "],\n  ");
 }
 
 static void
@@ -231,33 +336,34 @@ put_reasons(struct buf *b, const char *key, const struct refusal *r, uint32_t n)
 }
 
 static void
-put_selection(struct buf *b, const struct selection *s,
-              const struct device *dev)
+put_fusion(struct buf *b, const struct explained *e)
 {
+    const struct selection *s = e->selection;
+
     buf_putc(b, '{');
     put_string(b, "fusion", s->facts->g->name);
     buf_puts(b, ", ");
-    put_string(b, "device", dev->name);
+    put_string(b, "device", s->problem->dev->name);
     buf_puts(b, ", ");
     buf_printf(b, "\"rows\": %" PRId64 ",\n  ", s->rows);
     put_phases(b, s->facts);
+    put_values(b, s);
     put_reasons(b, "refusals", s->refusals, s->n_refusals);
     buf_puts(b, ",\n  ");
     put_reasons(b, "notes", s->notes, s->n_notes);
     buf_puts(b, ",\n  \"variants\": [");
     for (uint32_t i = 0; i < s->n_slots; i++)
-        put_slot(b, s, i);
+        put_slot(b, e, i);
     buf_puts(b, "]}");
 }
 
 void
-explain_json(struct buf *b, const struct selection *const *s, uint32_t n,
-             const struct device *dev)
+explain_json(struct buf *b, const struct explained *e, uint32_t n)
 {
     buf_putc(b, '[');
     for (uint32_t i = 0; i < n; i++) {
         buf_puts(b, i ? ",\n" : "");
-        put_selection(b, s[i], dev);
+        put_fusion(b, &e[i]);
     }
     buf_puts(b, "]\n");
 }

@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "sched/plan.h"
 
+struct problem;
 struct tuned_file;
 
 struct hint { /* --hint NAME=VALUE */
@@ -52,8 +53,9 @@ struct refusal {
 };
 struct selection {
     const struct facts *facts;
-    int64_t rows, columns;      /* the cost model counts with */
-    struct variant_slot *slots; /* the last one is unguarded */
+    const struct problem *problem; /* what the strategies were told */
+    int64_t rows, columns;         /* the cost model counts with */
+    struct variant_slot *slots;    /* the last one is unguarded */
     uint32_t n_slots;
     struct refusal *refusals;
     uint32_t n_refusals;
@@ -88,9 +90,5 @@ const char *plan_required_guard(struct arena *a, const struct facts *f,
  * in turn. */
 void candidates_print(struct buf *b, const struct selection *const *s,
                       uint32_t n, const char *device, uint32_t most);
-void explain_text(struct buf *b, const struct selection *const *s, uint32_t n,
-                  const struct device *dev);
-void explain_json(struct buf *b, const struct selection *const *s, uint32_t n,
-                  const struct device *dev);
 
 #endif

@@ -23,6 +23,9 @@ def resources():
     assert "no-report" not in err, err
     chain = json.loads(Path("f.json").read_text())["toolchain"]
     assert chain["kernels"] and all(k["registers"] for k in chain["kernels"])
+    for k in chain["kernels"]:
+        assert f" compiled {k['symbol']}: {k['registers']} registers, " \
+            in explained, explained
     return explained, chain
 
 

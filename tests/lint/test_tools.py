@@ -217,13 +217,14 @@ class DrawPlan(Tools):
                 "vectors_per_thread": 2, "persistent": 1, "grid_rows": 132,
                 "stages": 2, "cluster": 1, "prefetch": 0,
                 "finish": "pdl_kernel"}
-        chosen = {"scheduler": "inner_outer_persistent", "summary": "s",
-                  "chosen": True, "roofline_percent": 50, "keys": keys,
+        kernel = {"scheduler": "inner_outer_persistent", "keys": keys,
+                  "buffers": [buffer]}
+        chosen = {"summary": "s", "chosen": True, "roofline_percent": 50,
                   "inflight_bytes": 1 << 16, "registers": 99,
                   "shared_memory": 1 << 16, "blocks_per_sm": 1,
                   "memory_ns": 5000, "issue_ns": 2000, "latency_ns": 1000,
                   "finish_wait_ns": 500, "finish_fold_ns": 0,
-                  "launch_ns": 3300, "total_ns": 10000, "buffers": [buffer]}
+                  "launch_ns": 3300, "total_ns": 10000, "kernels": [kernel]}
         return json.dumps([{
             "fusion": "f", "device": "h200", "rows": 8, "phases": [phase] * 2,
             "variants": [{"columns": 1024, "floor_ns": 5000,
@@ -254,6 +255,9 @@ class DrawPlan(Tools):
         self.assertEqual(
             self.run_tool("draw_plan.py", "plan.json", "--candidate", "2"),
             (1, "draw_plan.py: candidates are 1 to 1\n"))
+        self.assertEqual(
+            self.run_tool("draw_plan.py", "plan.json", "--kernel", "1"),
+            (1, "draw_plan.py: kernels are 0 to 0\n"))
 
     def test_stale_picture(self):
         said = self.write("said", self.explained())

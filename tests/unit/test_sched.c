@@ -11,7 +11,7 @@
 
 #include "analysis/facts.h"
 #include "front/front.h"
-#include "sched/select.h"
+#include "sched/explain.h"
 #include "support/arena.h"
 #include "support/buf.h"
 #include "support/diag.h"
@@ -509,25 +509,126 @@ hints_inform_the_model_only(void **state)
         assert_string_equal(s->slots[i].guard, plain->slots[i].guard);
 }
 
+static const char *
+text_of(const struct selection *s, bool all)
+{
+    const struct explained e = {s, NULL};
+    struct buf b;
+
+    buf_init(&b, arena);
+    explain_text(&b, &e, 1, all);
+    return buf_str(&b);
+}
+
+static const char *
+json_of(const struct selection *s)
+{
+    const struct explained e = {s, NULL};
+    struct buf b;
+
+    buf_init(&b, arena);
+    explain_json(&b, &e, 1);
+    return buf_str(&b);
+}
+
 static void
 explanations_are_complete_and_stable(void **state)
 {
-    const struct selection *s = select_text(instance(1, "f32", "M", "N"));
-    struct buf a, b;
+    const char *program = instance(1, "f32", "M", "N");
+    const char *text = text_of(select_text(program), true);
 
     (void)state;
-    buf_init(&a, arena);
-    buf_init(&b, arena);
-    explain_text(&a, &s, 1, device_find("h200"));
-    s = select_text(instance(1, "f32", "M", "N"));
-    explain_text(&b, &s, 1, device_find("h200"));
-    assert_string_equal(buf_str(&a), buf_str(&b));
+    assert_string_equal(text, text_of(select_text(program), true));
     for (int i = 0; i < SCHED_COUNT; i++)
-        assert_non_null(strstr(buf_str(&a), scheduler_name[i]));
-    assert_non_null(strstr(buf_str(&a), "of the roofline"));
-    buf_init(&b, arena);
-    explain_json(&b, &s, 1, device_find("h200"));
-    assert_non_null(strstr(buf_str(&b), "\"quantisation_percent\""));
+        assert_non_null(strstr(text, scheduler_name[i]));
+    assert_non_null(strstr(text, "of the roofline"));
+    assert_non_null(strstr(text, "not compiled"));
+    assert_non_null(
+        strstr(json_of(select_text(program)), "\"quantisation_percent\""));
+}
+
+/* The lines under "what makes up the time" are whole nanoseconds that add up to
+ * the last of them, the predicted time. Returns how many there were. */
+static int
+add_up(const char *lines)
+{
+    int64_t sum = 0;
+    int n = 0;
+
+    for (lines = strchr(lines, '\n'); lines; lines = strchr(lines, '\n')) {
+        char *end;
+        long long ns = strtoll(++lines, &end, 10);
+
+        end += strspn(end, " ");
+        if (!strncmp(end, "100%\n", 5)) {
+            assert_int_equal(sum, ns);
+            return n;
+        }
+        sum += ns;
+        n++;
+    }
+    fail_msg("no last line");
+    return 0;
+}
+
+static void
+the_parts_of_the_time_add_up(void **state)
+{
+    static const char *const devices[] = {"h200", "a100", "rtx4090"};
+    int lines = 0;
+
+    (void)state;
+    for (size_t d = 0; d < ARRAY_LEN(devices); d++) {
+        const char *text = text_of(
+            select_on(instance(1, "bf16", "M", "N"), device_find(devices[d])),
+            true);
+
+        while ((text = strstr(text, "what makes up the time")) != NULL)
+            lines += add_up(text++);
+    }
+    assert_true(lines > 1000);
+}
+
+static int64_t
+store_of(const struct selection *s, const struct candidate *c, const char *name)
+{
+    const struct kernel_plan *k = &c->plan.kernels[0];
+
+    for (uint32_t i = 0; i < k->n_buffers; i++)
+        if (!strcmp(plan_node_name(arena, s->facts->g, k->buffers[i].node),
+                    name))
+            return k->buffers[i].key[BK_STORE];
+    return STORE_NONE;
+}
+
+/* Beside the chosen plan the first of the others with another store of a
+ * value. */
+static void
+other_stores_have_their_price(void **state)
+{
+    const struct selection *s =
+        select_text(instance(1, "bf16", "8192", "8192"));
+    const struct variant_slot *slot = &s->slots[0];
+    const char *text = text_of(s, false);
+    bool seen[STORE_COUNT] = {false};
+    int found = 0;
+
+    (void)state;
+    seen[store_of(s, chosen(s, 0), "w")] = true;
+    for (uint32_t i = 0; i < slot->n_candidates; i++) {
+        const struct candidate *c = &slot->candidates[i];
+        int64_t store = store_of(s, c, "w");
+        double more = c->plan.cost.total_ns - chosen(s, 0)->plan.cost.total_ns;
+
+        if (seen[store] || c->refused ||
+            c->plan.kernels[0].scheduler == SCHED_FALLBACK)
+            continue;
+        seen[store] = true;
+        found++;
+        if (!strstr(text, arena_printf(arena, " ns (plan %u)", i + 1)))
+            fail_msg("no plan %u, %.0f ns more: %s", i + 1, more, text);
+    }
+    assert_true(found >= 2);
 }
 
 /* Of y only the column sum needs `a`; x and w wait for the row's mean. */
@@ -550,22 +651,24 @@ buffers_wait_from_phase_to_phase(void **state)
         "\"phases\": [{\"inner_reductions\": 1, \"outer_reductions\": 1, "
         "\"writes\": []}, {\"inner_reductions\": 0, "
         "\"outer_reductions\": 0, \"writes\": [\"y\"]}]",
-        "{\"buffer\": \"x\", \"store\": \"register_packed\", \"reuse\": "
+        "{\"buffer\": \"x\", \"what\": \"input\", \"store\": "
+        "\"register_packed\", \"reuse\": "
         "\"row\", \"bytes\": 32768, \"first_phase\": 0, \"last_phase\": 1,",
-        "{\"buffer\": \"a\", \"store\": \"none\", \"reuse\": \"row\", "
+        "{\"buffer\": \"a\", \"what\": \"input\", \"store\": \"none\", "
+        "\"reuse\": \"row\", "
         "\"bytes\": 0, \"first_phase\": 0, \"last_phase\": 0,",
-        "{\"buffer\": \"s\", \"store\": \"register_f32\", \"reuse\": "
+        "{\"buffer\": \"s\", \"what\": \"column sum\", \"store\": "
+        "\"register_f32\", \"reuse\": "
         "\"rows\", \"bytes\": 32768, \"first_phase\": 0, \"last_phase\": 0,",
     };
-    struct buf b;
+    const char *json;
 
     (void)state;
     assert_non_null(s);
-    buf_init(&b, arena);
-    explain_json(&b, &s, 1, device_find("h200"));
+    json = json_of(s);
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        if (!strstr(buf_str(&b), parts[i]))
-            fail_msg("no %s in %.6000s", parts[i], buf_str(&b));
+        if (!strstr(json, parts[i]))
+            fail_msg("no %s in %.6000s", parts[i], json);
 }
 
 int
@@ -586,6 +689,8 @@ main(void)
         cmocka_unit_test(a_set_vector_joins_the_guard),
         cmocka_unit_test(hints_inform_the_model_only),
         cmocka_unit_test(explanations_are_complete_and_stable),
+        cmocka_unit_test(the_parts_of_the_time_add_up),
+        cmocka_unit_test(other_stores_have_their_price),
         cmocka_unit_test(buffers_wait_from_phase_to_phase),
     };
 

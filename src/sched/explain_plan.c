@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain_plan: one candidate in full: geometry, resources, bytes, what makes
+ * up its time, its buffers, and what the assembler says of it. */
+#include "support/base.h"
+
+#include "sched/explain_impl.h"
+
+#include "sched/plan_impl.h"
+#include "support/arena.h"
+#include "support/buf.h"
+
+static const char *
+plural(int64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void
+print_geometry(struct buf *b, const struct kernel_plan *k)
+{
+    const int64_t *key = k->key;
+    size_t len;
+    const char *finish =
+        key_word(&plan_key_info[PK_FINISH], key[PK_FINISH], &len);
+
+    buf_printf(b,
+               "        threads %" PRId64 ", %" PRId64 " a row, %" PRId64
+               " x %" PRId64 " elements each",
+               key[PK_THREADS], key[PK_THREADS_PER_ROW],
+               key[PK_VECTORS_PER_THREAD], key[PK_VECTOR]);
+    if (key[PK_ROWS_PER_STEP] > 1)
+        buf_printf(b, ", %" PRId64 " rows a step", key[PK_ROWS_PER_STEP]);
+    if (key[PK_CLUSTER] > 1)
+        buf_printf(b, ", cluster of %" PRId64, key[PK_CLUSTER]);
+    if (key[PK_PERSISTENT])
+        buf_printf(b, ", persistent grid of %" PRId64, key[PK_GRID_ROWS]);
+    if (key[PK_STAGES])
+        buf_printf(b, ", ring of %" PRId64, key[PK_STAGES]);
+    if (key[PK_LOOPED])
+        buf_puts(b, ", looped");
+    if (key[PK_LOOPED] && key[PK_COLUMN_TILES])
+        buf_printf(b, ", %" PRId64 " blocks a row", key[PK_GRID_ROWS]);
+    if (key[PK_FINISH])
+        buf_printf(b, ", finish %.*s", (int)len, finish);
+    buf_putc(b, '\n');
+}
+
+/* What the assembler gave the one kernel of the plan. */
+static const struct compiled_kernel *
+reported(const struct explained *e, uint32_t slot, const struct candidate *c)
+{
+    const struct variant_slot *s = &e->selection->slots[slot];
+
+    if (!e->slots || c != &s->candidates[s->chosen] || c->plan.n_kernels > 1)
+        return NULL;
+    return &e->slots[slot].kernels[0];
+}
+
+static void
+print_resources(struct buf *b, const struct device *dev,
+                const struct kernel_plan *k, const struct plan_cost *c,
+                const struct compiled_kernel *compiled)
+{
+    int64_t threads = c->blocks_per_sm * k->key[PK_THREADS];
+
+    buf_printf(b, "        registers %d estimated, ", c->regs);
+    if (compiled)
+        buf_printf(b, "%d reported", compiled->registers);
+    else
+        buf_puts(b, "not compiled");
+    buf_printf(b, "; shared memory %d bytes\n", c->smem);
+    buf_printf(b,
+               "        occupancy %d%%: %d block%s an SM, %" PRId64 " of %d "
+               "warps, limited by %s\n",
+               explain_percent((double)threads, dev->threads_per_sm),
+               c->blocks_per_sm, plural(c->blocks_per_sm), threads / dev->warp,
+               dev->threads_per_sm / dev->warp,
+               explain_limit(b->arena, dev, k, c));
+    buf_printf(b,
+               "        %" PRId64 " bytes in flight an SM, %" PRId64
+               " are best; waves %d%%, quantisation %d%%\n",
+               explain_whole(c->inflight_bytes),
+               explain_whole(dev->inflight_bytes), explain_percent(c->waves, 1),
+               explain_percent(c->quantisation, 1));
+}
+
+static void
+print_bytes(struct buf *b, const struct plan_cost *c)
+{
+    buf_printf(b,
+               "        held %" PRId64 " bytes a row; moved %" PRId64
+               " bytes a step; dram %" PRId64 ", l2 %" PRId64
+               ", shared %" PRId64 " bytes; %" PRId64 " issue slots\n",
+               explain_whole(c->bytes_held), explain_whole(c->bytes_per_step),
+               explain_whole(c->dram_bytes), explain_whole(c->l2_bytes),
+               explain_whole(c->smem_bytes), explain_whole(c->issue_slots));
+    buf_printf(b,
+               "        memory %" PRId64 " ns, issue %" PRId64
+               ", latency %" PRId64 ", finish %" PRId64,
+               explain_whole(c->memory_ns), explain_whole(c->issue_ns),
+               explain_whole(c->latency_ns), explain_whole(c->finish_ns));
+    if (explain_whole(c->finish_ns))
+        buf_printf(b, " (wait %" PRId64 ", fold %" PRId64 ")",
+                   explain_whole(c->finish_wait_ns),
+                   explain_whole(c->finish_fold_ns));
+    buf_printf(b, ", launch %" PRId64 "\n", explain_whole(c->launch_ns));
+}
+
+/* The model of fallback knows no more. */
+static void
+print_fallback(struct buf *b, const struct plan_cost *c)
+{
+    buf_printf(b,
+               "        dram %" PRId64 " bytes\n        memory %" PRId64
+               " ns, launch %" PRId64 "\n",
+               explain_whole(c->dram_bytes), explain_whole(c->memory_ns),
+               explain_whole(c->launch_ns));
+}
+
+static void
+print_time(struct buf *b, const struct device *dev,
+           const struct variant_slot *slot, const struct plan_cost *c)
+{
+    struct time_line t[TIME_LINES];
+
+    explain_time(dev, slot, c, t);
+    buf_puts(b, "        what makes up the time, in ns\n");
+    for (int i = 0; i < TIME_LINES; i++)
+        if (t[i].ns)
+            buf_printf(b, "        %10" PRId64 " %3d%%  %s\n", t[i].ns,
+                       explain_percent((double)t[i].ns, c->total_ns),
+                       t[i].words);
+    buf_printf(b, "        %10" PRId64 " 100%%\n", explain_whole(c->total_ns));
+}
+
+static void
+print_compiled(struct buf *b, const struct device *dev,
+               const struct compiled_slot *s)
+{
+    for (uint32_t i = 0; i < s->n_kernels; i++) {
+        const struct compiled_kernel *k = &s->kernels[i];
+        int blocks = k->smem < 0 ? 0
+                                 : device_occupancy(dev, k->threads,
+                                                    k->registers, k->smem);
+
+        buf_printf(b,
+                   "        compiled %s: %d registers, %d bytes of local "
+                   "memory",
+                   k->symbol, k->registers, k->local_bytes);
+        if (k->smem >= 0)
+            buf_printf(b,
+                       ", %d of shared memory, %d block%s an SM, occupancy "
+                       "%d%%",
+                       k->smem, blocks, plural(blocks),
+                       explain_percent((double)blocks * k->threads,
+                                       dev->threads_per_sm));
+        buf_putc(b, '\n');
+    }
+    for (uint32_t i = 0; i < s->n_given_up; i++)
+        buf_printf(b,
+                   "        given up: plan %u, which took %u bytes of local "
+                   "memory\n",
+                   s->given_up[i].candidate, s->given_up[i].local_bytes);
+}
+
+/* Its geometry, and its resources where they are its own. */
+static void
+print_kernel(struct buf *b, const struct explained *e, uint32_t slot,
+             const struct candidate *c, uint32_t kernel)
+{
+    const struct kernel_plan *k = &c->plan.kernels[kernel];
+    const struct plan_cost *cost = explain_kernel_cost(&c->plan, kernel);
+
+    if (c->plan.n_kernels > 1)
+        buf_printf(b, "        kernel %u %s\n", kernel,
+                   scheduler_name[k->scheduler]);
+    if (k->scheduler == SCHED_FALLBACK)
+        return;
+    print_geometry(b, k);
+    if (cost)
+        print_resources(b, e->selection->problem->dev, k, cost,
+                        reported(e, slot, c));
+}
+
+static void
+print_head(struct buf *b, const struct variant_slot *s, uint32_t candidate)
+{
+    const struct candidate *c = &s->candidates[candidate];
+
+    buf_printf(b, "    %c %u %s, %s: ", candidate == s->chosen ? '*' : ' ',
+               candidate + 1, scheduler_name[c->plan.kernels[0].scheduler],
+               c->summary);
+    if (c->refused)
+        buf_printf(b, "refused: %s\n", c->refused);
+    else
+        buf_printf(b, "%" PRId64 " ns, %d%% of the roofline\n",
+                   explain_whole(c->plan.cost.total_ns),
+                   explain_percent(s->floor_ns, c->plan.cost.total_ns));
+}
+
+void
+explain_plan(struct buf *b, const struct explained *e, uint32_t slot,
+             uint32_t candidate)
+{
+    const struct variant_slot *s = &e->selection->slots[slot];
+    const struct candidate *c = &s->candidates[candidate];
+    const struct device *dev = e->selection->problem->dev;
+
+    print_head(b, s, candidate);
+    if (c->refused)
+        return;
+    for (uint32_t k = 0; k < c->plan.n_kernels; k++)
+        print_kernel(b, e, slot, c, k);
+    if (candidate == s->chosen && e->slots)
+        print_compiled(b, dev, &e->slots[slot]);
+    if (c->plan.kernels[0].scheduler == SCHED_FALLBACK)
+        print_fallback(b, &c->plan.cost);
+    else
+        print_bytes(b, &c->plan.cost);
+    print_time(b, dev, s, &c->plan.cost);
+    for (uint32_t k = 0; k < c->plan.n_kernels; k++)
+        explain_buffers(b, e->selection, s, c, k);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain_table: what else was proposed, a line each: the best of the other
+ * kinds, then those that break a limit. */
+#include "support/base.h"
+
+#include "sched/explain_impl.h"
+
+#include "support/arena.h"
+#include "support/buf.h"
+
+enum { MOST_LINES = 10, MOST_REFUSED = 5 };
+
+/* What keeps the same in the same way is of one kind, whatever its geometry. */
+static bool
+is_repeated(const struct variant_slot *slot, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (!strcmp(slot->candidates[k].summary, slot->candidates[i].summary))
+            return true;
+    return false;
+}
+
+/* The first of those that --set keep= names, or of a scheduler. */
+static bool
+is_first(const struct variant_slot *slot, uint32_t i)
+{
+    const struct candidate *c = &slot->candidates[i];
+
+    for (uint32_t k = 0; k < i; k++) {
+        const struct candidate *x = &slot->candidates[k];
+
+        if (x->plan.kernels[0].scheduler == c->plan.kernels[0].scheduler &&
+            !x->keep == !c->keep && (!x->keep || !strcmp(x->keep, c->keep)))
+            return false;
+    }
+    return true;
+}
+
+static void
+print_head(struct buf *b)
+{
+    buf_puts(b, "      other plans, the best of each kind\n"
+                "        rank         ns  roofline  registers  shared  blocks  "
+                "threads  a row  vectors   grid  plan\n");
+}
+
+/* Of one kernel; "-": a block makes one step. */
+static void
+print_kernel(struct buf *b, const struct kernel_plan *k,
+             const struct plan_cost *c)
+{
+    const int64_t *key = k->key;
+    const char *vectors =
+        arena_printf(b->arena, "%" PRId64 "x%" PRId64,
+                     key[PK_VECTORS_PER_THREAD], key[PK_VECTOR]);
+    const char *grid = key[PK_GRID_ROWS] ? arena_printf(b->arena, "%" PRId64,
+                                                        key[PK_GRID_ROWS])
+                                         : "-";
+
+    buf_printf(b, "%9d  %6d  %6d  %7" PRId64 "  %5" PRId64 "  %7s  %5s  ",
+               c->regs, c->smem, c->blocks_per_sm, key[PK_THREADS],
+               key[PK_THREADS_PER_ROW], vectors, grid);
+}
+
+/* The scheduler, where it isn't that of the chosen plan. */
+static void
+print_line(struct buf *b, const struct variant_slot *slot, uint32_t i)
+{
+    const struct candidate *c = &slot->candidates[i];
+    const struct kernel_plan *k = &c->plan.kernels[0];
+    const struct plan_cost *cost = explain_kernel_cost(&c->plan, 0);
+
+    buf_printf(b, "        %4u %10" PRId64 "  %7d%%  ", i + 1,
+               explain_whole(c->plan.cost.total_ns),
+               explain_percent(slot->floor_ns, c->plan.cost.total_ns));
+    if (cost && k->scheduler != SCHED_FALLBACK)
+        print_kernel(b, k, cost);
+    if (k->scheduler != slot->candidates[slot->chosen].plan.kernels->scheduler)
+        buf_printf(b, "%s, ", scheduler_name[k->scheduler]);
+    buf_printf(b, "%s\n", c->summary);
+}
+
+static void
+print_refused(struct buf *b, const struct variant_slot *slot, uint32_t i)
+{
+    const struct candidate *c = &slot->candidates[i];
+
+    buf_printf(b, "        %4u %s, %s: refused: %s\n", i + 1,
+               scheduler_name[c->plan.kernels[0].scheduler], c->summary,
+               c->refused);
+}
+
+void
+explain_table(struct buf *b, const struct variant_slot *slot)
+{
+    uint32_t lines = 0, refused = 0, more = 0;
+
+    for (uint32_t i = 0; i < slot->n_candidates; i++) {
+        bool no = slot->candidates[i].refused != NULL;
+
+        if (i == slot->chosen)
+            continue;
+        if (no ? refused >= MOST_REFUSED
+               : (is_repeated(slot, i) || lines >= MOST_LINES) &&
+                     !is_first(slot, i)) {
+            more++;
+            continue;
+        }
+        if (!no && !lines)
+            print_head(b);
+        if (no)
+            print_refused(b, slot, i);
+        else
+            print_line(b, slot, i);
+        lines += !no;
+        refused += no;
+    }
+    if (more)
+        buf_printf(b, "      and %u more: --explain=all\n", more);
+}
