@@ -49,11 +49,13 @@ cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
      struct plan_cost *c)
 {
     int kernels = 1 + count_reductions(p->f);
+    double in = p->bytes_in, out = p->bytes_out;
 
-    (void)n;
     if (k->key[PK_THREADS] % 32)
         return "threads must be a multiple of 32";
-    c->dram_bytes = p->bytes_in * kernels + p->bytes_out;
+    if (p->f->axes_ok)
+        problem_bytes(p, n, &in, &out);
+    c->dram_bytes = in * kernels + out;
     c->bytes_per_step = c->dram_bytes;
     c->regs = 32;
     c->blocks_per_sm = 8;

@@ -112,7 +112,11 @@ check_selection(const struct selection *s, const struct device *dev)
             const struct candidate *x = &s->slots[i].candidates[k];
 
             check_terms(&x->plan.cost);
-            if (x->refused || x->plan.kernels[0].scheduler == SCHED_FALLBACK)
+            if (x->refused)
+                continue;
+            /* Nothing is faster than a copy of what must move. */
+            assert_true(x->plan.cost.total_ns > 0.9 * s->slots[i].floor_ns);
+            if (x->plan.kernels[0].scheduler == SCHED_FALLBACK)
                 continue;
             assert_true(x->plan.cost.total_ns + 1 >= last);
             last = x->plan.cost.total_ns;
