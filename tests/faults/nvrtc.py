@@ -192,6 +192,31 @@ def test_logs(at):
         check(time.monotonic() - start < 20, f"{word}: slow")
 
 
+SOFTMAX = """fusion f(x: f32[8192, 4096]) -> (y: f32[8192, 4096])
+{
+    y = softmax(x);
+}
+"""
+
+
+def test_spills(at):
+    """plans that take local memory are given up; --explain and the manifest say so"""
+    with faults.new_folder(SOFTMAX) as folder:
+        r = faults.run([at.fusec, *ARGS, "--explain"], folder,
+                       env=own_nvrtc(at, "spills=2"))
+        expect(r, (0,), r"\[plan-rejected\]")
+        given_up = [int(n) for n in re.findall(
+            r"^        given up: plan (\d+), which took 24 bytes of local memory$",
+            r.out, re.MULTILINE)]
+        tree = json.loads(snapshot(folder)["out.json"])["toolchain"]
+        check(given_up == [c["candidate"] for c in tree["rejected"]
+                           if c["variant"] == 0], r.out)
+        check(len(given_up) == 2 and given_up[0] == 1, r.out)
+        check(re.search(r"^    \* [2-9]\d* inner_persistent", r.out, re.MULTILINE),
+              r.out)
+        check(" estimated, 26 reported; " in r.out, r.out)
+
+
 def test_versions(at):
     """versions of all ages"""
     for version in (1, 75, 112, 129, 130, 999):
@@ -298,5 +323,5 @@ if __name__ == "__main__":
         test_missing, test_truncated, test_old, test_architecture, test_errors,
         test_refusal, test_refusal_kept_nowhere, test_builtins_stub, test_builtins,
         test_empty,
-        test_logs, test_versions, test_hangs, test_crashes, test_nvcc, test_nvcc_killed,
+        test_logs, test_spills, test_versions, test_hangs, test_crashes, test_nvcc, test_nvcc_killed,
         test_max_ptx]))

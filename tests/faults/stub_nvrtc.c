@@ -85,12 +85,15 @@ nvrtcCreateProgram(struct program **ret, const char *source, const char *name,
     return p->source && p->log ? 0 : 1;
 }
 
-/* One line a kernel, as `ptxas -v` has it. */
+/* One line a kernel, as `ptxas -v` has it. With "spills=N" the kernels of the
+ * first N texts spill. */
 static void
 write_report(struct program *p)
 {
+    static int n_texts;
     const char *at = p->source;
     size_t used = strlen(p->log);
+    int spilled = n_texts++ < told_number("spills") ? 12 : 0;
 
     while ((at = strstr(at, "fu_")) != NULL) {
         size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyz_0123456789");
@@ -103,9 +106,10 @@ write_report(struct program *p)
                 p->log + used, LOG_BYTES - used,
                 "ptxas info : Compiling entry function '%.*s' for 'sm_90'\n"
                 "ptxas info : Function properties for %.*s\n"
-                "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill "
+                "    0 bytes stack frame, %d bytes spill stores, %d bytes "
+                "spill "
                 "loads\nptxas info : Used 26 registers, used 1 barriers\n",
-                (int)n, at, (int)n, at);
+                (int)n, at, (int)n, at, spilled, spilled);
         at += n ? n : 1;
     }
 }
