@@ -170,6 +170,16 @@ choose_kind(const struct set *s, struct variant_slot *slot)
                        "no_projection, mixed and nothing");
 }
 
+/* The summary was made of the plan as it was proposed. */
+static void
+mark_changed(const struct set *s, struct candidate *c)
+{
+    static const char mark[] = "; with fields given by --set";
+
+    if (!strstr(c->summary, mark))
+        c->summary = arena_printf(s->p->arena, "%s%s", c->summary, mark);
+}
+
 static bool
 set_slot(const struct set *s, struct variant_slot *slot, int index)
 {
@@ -186,6 +196,7 @@ set_slot(const struct set *s, struct variant_slot *slot, int index)
         if ((s->kernel < 0 || s->kernel == k) &&
             !set_key(s, &c->plan.kernels[k]))
             return false;
+    mark_changed(s, c);
     return true;
 }
 
