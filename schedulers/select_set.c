@@ -134,8 +134,10 @@ set_key(const struct set *s, struct kernel_plan *k)
     int64_t v;
 
     if (key < 0)
-        return complain(s,
-                        arena_printf(s->p->arena, "unknown key '%s'", s->key));
+        return complain(
+            s, arena_printf(s->p->arena,
+                            "unknown key '%s'; see fusec --list-plan-keys",
+                            s->key));
     if (!key_value(&table[key], s->value, &v))
         return complain(s, arena_printf(s->p->arena, "'%s' is no value of '%s'",
                                         s->value, s->key));

@@ -118,6 +118,17 @@ static const struct field {
 #undef REAL_FIELD
 };
 
+static const char *
+no_field(struct arena *a, const char *name)
+{
+    const char *all = "";
+
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        all = arena_printf(a, "%s %s", all, fields[i].name);
+    return arena_printf(a, "a device has no field '%s'; there are%s", name,
+                        all);
+}
+
 static const struct field *
 find_field(const char *name)
 {
@@ -161,8 +172,7 @@ set_item(struct arena *a, struct device *d, const char *item,
     }
     f = find_field(arena_strndup(a, item, (size_t)(eq - item)));
     if (!f) {
-        *ret_why = arena_printf(a, "a device has no field '%.*s'",
-                                (int)(eq - item), item);
+        *ret_why = no_field(a, arena_strndup(a, item, (size_t)(eq - item)));
         return false;
     }
     if (!set_field(d, f, eq + 1)) {

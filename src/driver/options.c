@@ -646,6 +646,14 @@ options_help(struct buf *b)
                 "\n");
     for (int i = 0; i < OPT_COUNT; i++)
         help_row(b, &options[i]);
+    buf_puts(b, "\nExamples:\n"
+                "  fusec norm.fusion -o norm.ptx           PTX, CUDA text and "
+                "manifest\n"
+                "  fusec norm.fusion --emit=cu -o -        CUDA text, without "
+                "any toolkit\n"
+                "  fusec norm.fusion --emit=plan -o norm.plan --explain\n"
+                "  fusec norm.fusion --plan=norm.plan -o norm.ptx\n"
+                "\nMore: man fusec, docs/fusec.1 in the sources.\n");
     buf_puts(b, "\nExit status: 0 done, 1 the input is wrong, 2 usage, "
                 "3 something outside is\nmissing or failed, 4 the CUDA "
                 "compiler refused our code.\n");

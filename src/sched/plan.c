@@ -171,7 +171,7 @@ plan_print(struct buf *b, const struct fusion_plan *const *plans, uint32_t n)
 static void
 list_key(struct buf *b, const char *prefix, const struct key_info *k)
 {
-    buf_printf(b, "%s%-20s ", prefix, k->name);
+    buf_printf(b, "%-20s ", arena_printf(b->arena, "%s%s", prefix, k->name));
     if (k->words)
         buf_printf(b, "%s", k->words);
     else if (k->hi == INT64_MAX)

@@ -126,7 +126,10 @@ overrides(void **state)
     assert_string_equal(o->name, "h200");
     assert_int_equal(d->sms, 132);
     assert_null(device_override(a, d, "wheels=4", &why));
-    assert_string_equal(why, "a device has no field 'wheels'");
+    assert_string_equal(why, "a device has no field 'wheels'; there are sms "
+                             "threads blocks regs smem smem_sm l2 dram_rate "
+                             "copy_fixed l2_rate smem_rate issue_rate "
+                             "launch_ns finish_ns barrier_ns inflight");
     assert_null(device_override(a, d, "sms=-1", &why));
     assert_string_equal(why, "'-1' is not a value of 'sms'");
     assert_null(device_override(a, d, "sms", &why));
