@@ -152,35 +152,50 @@ def check_names(manifest):
 
 
 def planned_kernels(plan):
-    """{(fusion, variant): {key: word}} of the plan's first kernels."""
+    """{(fusion, variant): [{key: word}, ...]} of the plan's kernels, in order."""
     found = {}
     for name, fusion in re.findall(r"^fusion (\w+) \{\n(.*?)^\}", plan,
                                    re.MULTILINE | re.DOTALL):
-        for index, kernel in re.findall(
+        for index, text in re.findall(
                 r"variant (\d+)[^{]*\{\s*(kernel 0 .*?)(?=\bvariant |\Z)",
                 re.sub(r'"[^"]*"', "", fusion), re.DOTALL):
-            keys = dict(re.findall(r"(\w+) ([\w]+);", kernel.split("buffer")[0]))
-            keys["scheduler"] = kernel.split()[2]
-            found[name, int(index)] = keys
+            found[name, int(index)] = [
+                kernel_keys(k) for k in re.split(r"(?=\bkernel \d+ \w+ \{)", text)
+                if k.startswith("kernel")]
     return found
 
 
-def launch_faults(plan, launches, zeroed):
-    """What of a variant's launches is not as its plan says."""
+def kernel_keys(kernel):
+    keys = dict(re.findall(r"(\w+) ([\w]+);", kernel.split("buffer")[0]))
+    keys["scheduler"] = kernel.split()[2]
+    return keys
+
+
+def kernel_faults(plan, launches):
+    """What of a kernel's launch, and of that which folds, is not as planned."""
     finish, first = plan["finish"], launches[0]
     cluster = int(first["cluster"][0]) * int(first["cluster"][1])
     if cluster != int(plan["cluster"]):
         yield f"a cluster of {cluster} blocks, planned {plan['cluster']}"
     if first["cooperative"] != (finish == "grid"):
         yield f"cooperative is {first['cooperative']}, finish {finish}"
-    folds = finish in ("kernel", "pdl_kernel")
-    if (len(launches) > 1) != folds:
-        yield f"{len(launches)} launches, finish {finish}"
     for launch in launches[1:]:
         if launch["pdl"] != (finish == "pdl_kernel") or launch["cooperative"]:
             yield f"{launch['kernel']} is launched unlike finish {finish}"
-    if zeroed != (finish in ("grid", "last_block")):
-        yield f"zeroed workspace: {zeroed}, finish {finish}"
+
+
+def launch_faults(plans, launches, zeroed):
+    """What of a variant's launches is not as its plan says."""
+    at = 0
+    for plan in plans:
+        end = at + 1 + (plan["finish"] in ("kernel", "pdl_kernel"))
+        if end <= len(launches):
+            yield from kernel_faults(plan, launches[at:end])
+        at = end
+    if at != len(launches):
+        yield f"{len(launches)} launches, planned {at}"
+    if zeroed != any(p["finish"] in ("grid", "last_block") for p in plans):
+        yield f"zeroed workspace: {zeroed}, not as planned"
 
 
 def check_launches(manifest):
@@ -195,7 +210,7 @@ def check_launches(manifest):
                     for a in launch["args"] if a["kind"] == "workspace"}
             if plan is None:
                 yield f"{where} is not in the plan"
-            elif plan["scheduler"] != "fallback":
+            elif all(k["scheduler"] != "fallback" for k in plan):
                 for what in launch_faults(plan, variant["launches"],
                                           bool(used & zero)):
                     yield f"{where}: {what}"

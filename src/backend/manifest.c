@@ -433,20 +433,30 @@ buffer_word(struct arena *a, const struct buffer_plan *b, enum buffer_key key)
 }
 
 static void
+append_buffer(struct arena *a, json_t *array, const struct graph *g,
+              const struct buffer_plan *b, uint32_t kernel)
+{
+    json_t *o = json_object();
+
+    put_count(o, "kernel", kernel);
+    put_string(o, "buffer", plan_node_name(a, g, b->node));
+    put(o, "bytes", node_bytes(a, g, graph_node(g, b->node)));
+    put_string(o, "store", buffer_word(a, b, BK_STORE));
+    put_string(o, "reuse", buffer_word(a, b, BK_REUSE));
+    put_string(o, "reason", b->reason ? b->reason : "");
+    append(array, o);
+}
+
+static void
 append_buffers(struct arena *a, json_t *array, const struct graph *g,
                const struct kernel_plan *k, uint32_t index)
 {
-    for (uint32_t i = 0; i < k->n_buffers; i++) {
-        const struct buffer_plan *b = &k->buffers[i];
-        json_t *o = json_object();
+    for (uint32_t i = 0; i < k->n_buffers; i++)
+        append_buffer(a, array, g, &k->buffers[i], index);
+    for (uint32_t i = 0; i < k->n_writes; i++) {
+        struct buffer_plan b = plan_write(k->writes[i]);
 
-        put_count(o, "kernel", index);
-        put_string(o, "buffer", plan_node_name(a, g, b->node));
-        put(o, "bytes", node_bytes(a, g, graph_node(g, b->node)));
-        put_string(o, "store", buffer_word(a, b, BK_STORE));
-        put_string(o, "reuse", buffer_word(a, b, BK_REUSE));
-        put_string(o, "reason", b->reason ? b->reason : "");
-        append(array, o);
+        append_buffer(a, array, g, &b, index);
     }
 }
 

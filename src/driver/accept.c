@@ -15,6 +15,7 @@
 #include "backend/nvrtc.h"
 #include "codegen/codegen.h"
 #include "lower/lower.h"
+#include "sched/parts.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -214,8 +215,7 @@ take_fallback(struct variant_slot *slot)
     for (uint32_t i = slot->chosen + 1; i < slot->n_candidates; i++) {
         const struct candidate *c = &slot->candidates[i];
 
-        if (!c->refused && c->plan.n_kernels &&
-            c->plan.kernels[0].scheduler == SCHED_FALLBACK) {
+        if (!c->refused && variant_is_fallback(&c->plan)) {
             slot->chosen = i;
             return true;
         }

@@ -9,6 +9,7 @@
 
 #include "driver/pipeline.h"
 
+#include "sched/parts.h"
 #include "sched/plan_guard.h"
 #include "sched/tuned.h"
 #include "support/arena.h"
@@ -44,29 +45,22 @@ check_kernel(struct pipeline *p, const struct unit *u, uint32_t v, uint32_t k)
 {
     struct variant_plan *plan = &u->plan->variants[v];
     const struct kernel_plan *kernel = &plan->kernels[k];
-    const char *why = plan_infeasible(p->arena, u->facts, kernel,
-                                      p->device.device, &plan->cost);
+    const char *why = part_refuse(p->arena, u->facts, plan, k);
+    const struct facts *part = u->facts;
 
+    if (!why) {
+        part = part_facts(p->arena, u->facts, plan, k);
+        why = plan_infeasible(p->arena, part, kernel, p->device.device,
+                              &plan->cost);
+    }
     if (why) {
         diag_report(p->diag, DIAG_PLAN_INFEASIBLE, nowhere, u->simple->name, v,
                     k, why);
         return false;
     }
-    plan->guard =
-        plan_guard_join(p->arena, plan->guard ? plan->guard : "",
-                        plan_required_guard(p->arena, u->facts, kernel));
+    plan->guard = plan_guard_join(p->arena, plan->guard ? plan->guard : "",
+                                  plan_required_guard(p->arena, part, kernel));
     return true;
-}
-
-/* A strategy's kernel, with what finishes it, is the whole fusion. */
-static bool
-check_count(struct pipeline *p, const struct unit *u, uint32_t v)
-{
-    if (u->plan->variants[v].n_kernels <= 1)
-        return true;
-    diag_report(p->diag, DIAG_PLAN_INFEASIBLE, nowhere, u->simple->name, v, 1u,
-                "kernel 0 is the whole fusion already");
-    return false;
 }
 
 static bool
@@ -83,7 +77,6 @@ check_unit(struct pipeline *p, const struct unit *u)
             total_ns += plan->cost.total_ns;
         }
         plan->cost.total_ns = total_ns;
-        ok = check_count(p, u, v) && ok;
     }
     return ok;
 }

@@ -88,6 +88,7 @@ struct param {
         double f;
     } value;    /* default, or the bound value */
     bool bound; /* scalar bound by -D: not an argument */
+    bool is_workspace; /* what an earlier kernel wrote (sched/parts.h) */
     struct span span;
 };
 
@@ -101,6 +102,7 @@ struct result {
     const struct sym *strides[MAX_RANK];
     int64_t align;
     int inplace; /* parameter index, or -1 */
+    bool is_workspace; /* read by later kernels (sched/parts.h) */
     struct span span;
 };
 

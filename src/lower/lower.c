@@ -9,10 +9,11 @@
 #include "lower/lower_fallback.h"
 #include "lower/lower_pointwise.h"
 #include "lower/lower_rowwise.h"
+#include "sched/parts.h"
 #include "support/arena.h"
 
 typedef void lower_fn(struct lower *ctx, const struct kernel_plan *kp,
-                      uint32_t variant, struct lowered_variant *out);
+                      struct lowered_variant *out);
 
 static lower_fn *const lowerings[SCHED_COUNT] = {
     [SCHED_POINTWISE] = lower_pointwise,
@@ -74,21 +75,48 @@ all_may_be_in_place(const struct facts *f)
     return true;
 }
 
-/* Where a buffer may be shared in a way that the plan doesn't expect, fallback
- * goes through workspace. */
+/* Kernel k of several, or the only one. */
+static struct lower
+part_of(const struct lower *whole, const struct facts *f,
+        const struct variant_plan *vp, uint32_t v, uint32_t k)
+{
+    struct lower part = *whole;
+
+    part.facts = f;
+    part.g = f->g;
+    part.names = NULL;
+    part.variant = v;
+    part.part = k;
+    part.n_parts = vp->n_kernels;
+    part.prefix = vp->n_kernels > 1
+                      ? arena_printf(whole->arena, "v%u_p%u", v, k)
+                      : arena_printf(whole->arena, "v%u", v);
+    return part;
+}
+
+/* Results are written by the last kernel alone. Where a buffer may be shared in
+ * a way that its plan doesn't expect, fallback goes through workspace. */
+static void
+lower_part(struct lower *whole, const struct variant_plan *vp, uint32_t v,
+           uint32_t k, struct lowered_variant *lv)
+{
+    const struct facts *f = part_facts(whole->arena, whole->facts, vp, k);
+    struct lower part = part_of(whole, f, vp, v, k);
+    lower_fn *fn = lowerings[vp->kernels[k].scheduler];
+
+    assert(fn);
+    if (!all_may_be_in_place(f))
+        fn = lower_fallback;
+    fn(&part, &vp->kernels[k], lv);
+}
+
 static struct lowered_variant
 lower_variant(struct lower *ctx, const struct variant_plan *vp, uint32_t v)
 {
     struct lowered_variant lv = {.guard = vp->guard};
 
-    if (!all_may_be_in_place(ctx->facts)) {
-        lower_fallback(ctx, &vp->kernels[0], v, &lv);
-        return lv;
-    }
-    for (uint32_t k = 0; k < vp->n_kernels; k++) {
-        assert(lowerings[vp->kernels[k].scheduler]);
-        lowerings[vp->kernels[k].scheduler](ctx, &vp->kernels[k], v, &lv);
-    }
+    for (uint32_t k = 0; k < vp->n_kernels; k++)
+        lower_part(ctx, vp, v, k, &lv);
     return lv;
 }
 

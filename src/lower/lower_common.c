@@ -64,16 +64,18 @@ lower_node_name(struct lower *ctx, node_id n)
 /* --- kernels -------------------------------------------------------------- */
 
 struct lowered_kernel
-lower_kernel_begin(struct lower *ctx, uint32_t variant,
-                   const struct lowered_variant *out,
+lower_kernel_begin(struct lower *ctx, const struct lowered_variant *out,
                    const struct kernel_plan *kp, int threads,
                    const char *comment)
 {
     struct lowered_kernel lk = {.kernel = NEW(ctx->arena, struct kernel)};
 
     lk.kernel->symbol = arena_printf(ctx->arena, "fu_%s_v%u_k%u", ctx->g->name,
-                                     variant, out->launches.n);
-    lk.kernel->comment = comment;
+                                     ctx->variant, out->launches.n);
+    lk.kernel->comment =
+        ctx->n_parts > 1 ? arena_printf(ctx->arena, "Part %u of %u. %s",
+                                        ctx->part + 1, ctx->n_parts, comment)
+                         : comment;
     lk.kernel->threads = threads;
     lk.kernel->min_blocks = 1;
     lk.kernel->cluster = 1;
@@ -217,6 +219,27 @@ may_be_overwritten(const struct graph *g, int param)
     return false;
 }
 
+/* What one kernel of a variant writes and others read. */
+static const struct kexpr *
+waiting(struct lower *ctx, struct lowered_kernel *lk, const char *name,
+        enum dtype t, const struct sym *elements, bool writes)
+{
+    return lower_workspace(
+        ctx, lk, arena_printf(ctx->arena, "v%u_%s", ctx->variant, name), t,
+        sym_mul(ctx->syms, elements, sym_int(ctx->syms, dtype_info[t].bytes)),
+        writes);
+}
+
+static const struct sym *
+elements_of(struct lower *ctx, int rank, const struct sym *const *dims)
+{
+    const struct sym *n = sym_int(ctx->syms, 1);
+
+    for (int d = 0; d < rank; d++)
+        n = sym_mul(ctx->syms, n, dims[d]);
+    return n;
+}
+
 const struct kexpr *
 lower_input(struct lower *ctx, struct lowered_kernel *lk, int param)
 {
@@ -228,6 +251,9 @@ lower_input(struct lower *ctx, struct lowered_kernel *lk, int param)
             : arena_printf(ctx->arena, "const %s *FU_RESTRICT", t);
 
     assert(p->kind == PARAM_TENSOR);
+    if (p->is_workspace)
+        return waiting(ctx, lk, p->name, p->dtype,
+                       elements_of(ctx, p->rank, p->dims), false);
     return argument(
         ctx, lk, (struct launch_arg){ARG_TENSOR, p->name},
         (struct kparam){ctype, arena_printf(ctx->arena, "p_%s", p->name)});
@@ -241,6 +267,9 @@ lower_output(struct lower *ctx, struct lowered_kernel *lk, int result)
     const char *ctype = arena_printf(
         ctx->arena, r->inplace >= 0 ? "%s *" : "%s *FU_RESTRICT", t);
 
+    if (r->is_workspace)
+        return waiting(ctx, lk, r->name, r->dtype,
+                       elements_of(ctx, r->rank, r->dims), true);
     return argument(
         ctx, lk, (struct launch_arg){ARG_TENSOR, r->name},
         (struct kparam){ctype, arena_printf(ctx->arena, "p_%s", r->name)});

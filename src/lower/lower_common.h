@@ -18,6 +18,11 @@ struct lower {
     struct sym_ctx *syms;
     struct lowered *out;
     const char **names; /* by node_id; lower_node_name */
+    uint32_t variant;
+    /* Before the names of workspace: "v0", of a kernel among several "v0_p1".
+     */
+    const char *prefix;
+    uint32_t part, n_parts; /* kernels of the plan (sched/parts.h) */
 };
 
 /* A kernel that is being written, and its launch. Arguments join when they are
@@ -28,7 +33,7 @@ struct lowered_kernel {
 };
 
 /* The next kernel of the variant: fu_<fusion>_v<variant>_k<launches so far>. */
-struct lowered_kernel lower_kernel_begin(struct lower *ctx, uint32_t variant,
+struct lowered_kernel lower_kernel_begin(struct lower *ctx,
                                          const struct lowered_variant *out,
                                          const struct kernel_plan *kp,
                                          int threads, const char *comment);

@@ -214,8 +214,7 @@ cut_somewhere(const struct fb_scope *s)
 static struct lowered_kernel
 begin(struct fb *fb, const char *comment)
 {
-    return lower_kernel_begin(fb->ctx, fb->variant, fb->out, fb->kp, FB_THREADS,
-                              comment);
+    return lower_kernel_begin(fb->ctx, fb->out, fb->kp, FB_THREADS, comment);
 }
 
 /* A loop over the elements of a shape, one a thread; idx: their indices. */
@@ -310,8 +309,9 @@ copy_buffer(struct fb *fb, struct lowered_kernel *lk, uint32_t i, bool writes)
                 sym_int(fb->syms, dtype_info[r->dtype].bytes));
 
     return lower_workspace(
-        fb->ctx, lk, arena_printf(fb->a, "v%u_result_%s", fb->variant, r->name),
-        r->dtype, bytes, writes);
+        fb->ctx, lk,
+        arena_printf(fb->a, "%s_result_%s", fb->ctx->prefix, r->name), r->dtype,
+        bytes, writes);
 }
 
 /* True when the kernel reads the input that the result may overwrite only
@@ -469,14 +469,13 @@ write_from(struct fb *fb, node_id n)
 
 void
 lower_fallback(struct lower *ctx, const struct kernel_plan *kp,
-               uint32_t variant, struct lowered_variant *out)
+               struct lowered_variant *out)
 {
     struct fb fb = {.ctx = ctx,
                     .a = ctx->arena,
                     .g = ctx->g,
                     .syms = ctx->syms,
                     .kp = kp,
-                    .variant = variant,
                     .out = out};
     node_id next = 0;
 

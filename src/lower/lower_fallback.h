@@ -36,7 +36,6 @@ struct fb {
     const struct graph *g;
     struct sym_ctx *syms;
     const struct kernel_plan *kp;
-    uint32_t variant;
     struct lowered_variant *out;
     bool *live;            /* by node_id */
     bool *cut;             /* waits in workspace */
@@ -136,6 +135,6 @@ void fb_view_index(struct fb *fb, node_id n, const struct sym *const *idx,
 bool fb_reduce_kernel(struct fb *fb, node_id n, struct fb_scope *s);
 
 void lower_fallback(struct lower *ctx, const struct kernel_plan *kp,
-                    uint32_t variant, struct lowered_variant *out);
+                    struct lowered_variant *out);
 
 #endif

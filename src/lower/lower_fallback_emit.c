@@ -136,7 +136,7 @@ fb_workspace(struct fb *fb, struct lowered_kernel *lk, node_id n, bool writes)
                 sym_int(fb->syms, dtype_info[t].bytes));
 
     return lower_workspace(fb->ctx, lk,
-                           arena_printf(fb->a, "v%u_cut_%s", fb->variant,
+                           arena_printf(fb->a, "%s_cut_%s", fb->ctx->prefix,
                                         lower_node_name(fb->ctx, n)),
                            t, bytes, writes);
 }

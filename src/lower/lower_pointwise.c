@@ -358,7 +358,7 @@ write_kernel(struct pw *w, struct kbuild *b)
 
 void
 lower_pointwise(struct lower *ctx, const struct kernel_plan *kp,
-                uint32_t variant, struct lowered_variant *out)
+                struct lowered_variant *out)
 {
     struct pw w = {.ctx = ctx, .a = ctx->arena, .f = ctx->facts, .g = ctx->g};
     struct sym_ctx *c = ctx->syms;
@@ -373,7 +373,7 @@ lower_pointwise(struct lower *ctx, const struct kernel_plan *kp,
     w.out = NEW_ARRAY(w.a, const struct kexpr *, w.g->n_results);
     assert(w.f->axes_ok && w.f->column != NO_AXIS);
     mark(&w);
-    w.lk = lower_kernel_begin(ctx, variant, out, kp, w.threads,
+    w.lk = lower_kernel_begin(ctx, out, kp, w.threads,
                               "Elements, in vectors along the columns.");
     w.lk.kernel->min_blocks = (int)MAX(kp->key[PK_BLOCKS_PER_SM], 1);
     b = (struct kbuild){w.a, &w.lk.kernel->body};

@@ -7,6 +7,6 @@
 #include "lower/lower_common.h"
 
 void lower_pointwise(struct lower *ctx, const struct kernel_plan *kp,
-                     uint32_t variant, struct lowered_variant *out);
+                     struct lowered_variant *out);
 
 #endif

@@ -544,7 +544,7 @@ keep_guards(struct rw *w, struct kbuild *b)
 }
 
 static void
-emit_body(struct rw *w, struct kbuild *b, uint32_t variant)
+emit_body(struct rw *w, struct kbuild *b)
 {
     declare_threads(w, b);
     w->mv = lower_sym(w->ctx, &w->lk, w->m);
@@ -565,10 +565,10 @@ emit_body(struct rw *w, struct kbuild *b, uint32_t variant)
     }
     if (w->kp->key[PK_FINISH] == FINISH_PDL_KERNEL)
         kb_eval(b, call0(w, "fu_pdl_launch"));
-    rw_outer_flush(w, b, variant);
+    rw_outer_flush(w, b);
     if (rw_finishes_inside(w)) {
         rw_cluster_close(w, b);
-        rw_finish_inside(w, b, variant);
+        rw_finish_inside(w, b);
     }
 }
 
@@ -639,14 +639,10 @@ needs_row_kernel(const struct rw *w)
 }
 
 void
-lower_rowwise(struct lower *ctx, const struct kernel_plan *kp, uint32_t variant,
+lower_rowwise(struct lower *ctx, const struct kernel_plan *kp,
               struct lowered_variant *out)
 {
-    struct rw w = {.ctx = ctx,
-                   .a = ctx->arena,
-                   .f = ctx->facts,
-                   .g = ctx->g,
-                   .variant = variant};
+    struct rw w = {.ctx = ctx, .a = ctx->arena, .f = ctx->facts, .g = ctx->g};
     struct kbuild b;
 
     w.node = NEW_ARRAY(w.a, struct rw_node, w.g->n_nodes);
@@ -658,14 +654,14 @@ lower_rowwise(struct lower *ctx, const struct kernel_plan *kp, uint32_t variant,
     w.exchanges_total = count_exchanges(&w);
     rw_ring_plan(&w);
     if (needs_row_kernel(&w)) {
-        w.lk = lower_kernel_begin(ctx, variant, out, kp, w.threads,
+        w.lk = lower_kernel_begin(ctx, out, kp, w.threads,
                                   "Rows: one group of threads a row.");
         w.lk.kernel->min_blocks = (int)MAX(kp->key[PK_BLOCKS_PER_SM], 1);
         b = (struct kbuild){w.a, &w.lk.kernel->body};
-        emit_body(&w, &b, variant);
+        emit_body(&w, &b);
         set_grid(&w);
         lower_kernel_end(ctx, &w.lk, out);
     }
     if (needs_finish(&w))
-        rw_finish_kernel(&w, variant, out);
+        rw_finish_kernel(&w, out);
 }

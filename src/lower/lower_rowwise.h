@@ -61,9 +61,8 @@ struct rw {
     struct lowered_kernel lk;
     int threads, tpr, groups, vec, vpt, steps, cluster;
     bool looped, persistent, prefetch, tiles, exact, wide_columns;
-    bool split;     /* blocks share a looped row */
-    bool split_met; /* and their parts of it are together here */
-    uint32_t variant;
+    bool split;                 /* blocks share a looped row */
+    bool split_met;             /* and their parts of it are together here */
     bool joined;                /* the cluster's other blocks have begun */
     const struct sym *n, *m;    /* columns, rows */
     const struct sym *partials; /* blocks along the rows of a persistent grid */
@@ -98,7 +97,7 @@ const struct kexpr *rw_row_stride(const struct rw *w);
 void rw_split_row(struct rw *w, struct kbuild *b, const char *suffix);
 
 void lower_rowwise(struct lower *ctx, const struct kernel_plan *kp,
-                   uint32_t variant, struct lowered_variant *out);
+                   struct lowered_variant *out);
 
 /* --- rowwise_emit.c --- */
 bool rw_has_column(const struct rw *w, node_id n);
@@ -184,9 +183,8 @@ void rw_group_barrier(struct rw *w, struct kbuild *b);
 void rw_outer_declare(struct rw *w, struct kbuild *b);
 /* The partial rows of reduction n, [blocks along the rows, N], in the type of
  * its accumulator. */
-const struct kexpr *rw_partials(struct rw *w, node_id n, uint32_t variant,
-                                bool writes);
-void rw_outer_flush(struct rw *w, struct kbuild *b, uint32_t variant);
+const struct kexpr *rw_partials(struct rw *w, node_id n, bool writes);
+void rw_outer_flush(struct rw *w, struct kbuild *b);
 uint32_t rw_outer_count(const struct rw *w);
 int64_t rw_smem_bytes(const struct rw *w);
 /* Of these, what lives beside the rows, and what takes its place after them. */
@@ -247,12 +245,11 @@ struct kbuild rw_split_meet(struct rw *w, struct kbuild *b);
 /* --- rowwise_finish.c --- */
 /* In the row kernel itself. */
 void rw_finish_here(struct rw *w, struct kbuild *b);
-void rw_finish_kernel(struct rw *w, uint32_t variant,
-                      struct lowered_variant *out);
+void rw_finish_kernel(struct rw *w, struct lowered_variant *out);
 /* At the end of the row kernel, by its own blocks: does the plan say so, the
  * code, and bytes of shared memory. */
 bool rw_finishes_inside(const struct rw *w);
-void rw_finish_inside(struct rw *w, struct kbuild *b, uint32_t variant);
+void rw_finish_inside(struct rw *w, struct kbuild *b);
 int64_t rw_fold_bytes(const struct rw *w);
 
 #endif

@@ -89,8 +89,7 @@ add_partial_row(struct rw *w, struct kbuild *b, const struct fold *f, node_id n,
 
 /* This thread's share of the partial rows of reduction n. */
 static void
-fold_share(struct rw *w, struct kbuild *b, const struct fold *f, node_id n,
-           uint32_t variant)
+fold_share(struct rw *w, struct kbuild *b, const struct fold *f, node_id n)
 {
     struct arena *a = w->a;
     const struct kexpr *rows = lower_sym(w->ctx, &w->lk, w->partials), *p, *e;
@@ -98,7 +97,7 @@ fold_share(struct rw *w, struct kbuild *b, const struct fold *f, node_id n,
     const struct kexpr *sum = NULL;
     struct kbuild in, loop;
 
-    p = rw_partials(w, n, variant, false);
+    p = rw_partials(w, n, false);
     w->node[n].acc =
         f->vec > 1
             ? kb_array(b, reg, rw_name(w, "r", n), f->vec, rw_identity(w, n))
@@ -271,7 +270,7 @@ finish_share(struct rw *w, struct kbuild *b, const struct fold *f)
 /* The stretch of columns that begins at FIRST. */
 static void
 fold_stretch(struct rw *w, struct kbuild *b, const struct fold *f,
-             const struct kexpr *first, uint32_t variant)
+             const struct kexpr *first)
 {
     struct arena *a = w->a;
     const struct kexpr *cond;
@@ -285,7 +284,7 @@ fold_stretch(struct rw *w, struct kbuild *b, const struct fold *f,
         kb_eval(b, ke_call(a, "fu_pdl_wait", NULL, 0));
     for (node_id n = 0; n < w->g->n_nodes; n++)
         if (is_live_outer(w, n))
-            fold_share(w, b, f, n, variant);
+            fold_share(w, b, f, n);
     for (node_id n = 0; n < w->g->n_nodes && f->slices > 1; n++) {
         if (!is_live_outer(w, n))
             continue;
@@ -325,14 +324,14 @@ start_finish(struct rw *w)
 }
 
 void
-rw_finish_kernel(struct rw *w, uint32_t variant, struct lowered_variant *out)
+rw_finish_kernel(struct rw *w, struct lowered_variant *out)
 {
     struct sym_ctx *c = w->ctx->syms;
     struct fold f = {.across = COLUMNS, .slices = SLICES, .vec = 1};
     const struct kexpr *bid;
     struct kbuild b;
 
-    w->lk = lower_kernel_begin(w->ctx, variant, out, w->kp, COLUMNS * SLICES,
+    w->lk = lower_kernel_begin(w->ctx, out, w->kp, COLUMNS * SLICES,
                                "Finish: fold the partial rows.");
     w->nv = f.end = lower_sym(w->ctx, &w->lk, w->n);
     start_finish(w);
@@ -340,8 +339,7 @@ rw_finish_kernel(struct rw *w, uint32_t variant, struct lowered_variant *out)
     w->tid = kb_let(&b, "int", "tid", ke_call(w->a, "fu_tid", NULL, 0));
     declare_place(w, &b, &f);
     bid = lower_wide(w->ctx, ke_call(w->a, "fu_bid_x", NULL, 0));
-    fold_stretch(w, &b, &f, ke_bin(w->a, "*", bid, ke_int(w->a, COLUMNS)),
-                 variant);
+    fold_stretch(w, &b, &f, ke_bin(w->a, "*", bid, ke_int(w->a, COLUMNS)));
     lower_set_grid(w->ctx, &w->lk, sym_ceil_div(c, w->n, sym_int(c, COLUMNS)),
                    sym_int(c, 1));
     w->lk.launch.smem = arena_printf(w->a, "%d", COLUMNS * SLICES * 8);
@@ -425,7 +423,7 @@ fold_inside(const struct rw *w)
 
 /* 32-bit words that stand at 0 between launches: one, or one a tile. */
 static const struct kexpr *
-counters(struct rw *w, uint32_t variant)
+counters(struct rw *w)
 {
     struct sym_ctx *c = w->ctx->syms;
     const struct sym *words = sym_int(c, 1), *tile;
@@ -437,7 +435,8 @@ counters(struct rw *w, uint32_t variant)
         words = sym_max(c, sym_ceil_div(c, w->n, tile), words);
     }
     p = lower_counters(w->ctx, &w->lk,
-                       arena_printf(w->a, "v%u_arrivals", variant), words);
+                       arena_printf(w->a, "%s_arrivals", w->ctx->prefix),
+                       words);
     if (!each)
         return p;
     return ke_bin(w->a, "+", p, ke_call(w->a, "fu_bid_x", NULL, 0));
@@ -446,7 +445,7 @@ counters(struct rw *w, uint32_t variant)
 /* The last block folds all columns, or those of its tile. */
 static void
 finish_by_last(struct rw *w, struct kbuild *b, const struct kexpr *word,
-               struct fold *f, uint32_t variant)
+               struct fold *f)
 {
     struct arena *a = w->a;
     int64_t tile = (int64_t)w->tpr * w->vec * w->vpt;
@@ -468,7 +467,7 @@ finish_by_last(struct rw *w, struct kbuild *b, const struct kexpr *word,
     start_finish(w);
     in = kb_roll(&in, "fu_i64", "c0", first, f->end,
                  ke_int(a, (int64_t)f->across * f->vec));
-    fold_stretch(w, &in, f, ke_var(a, "c0"), variant);
+    fold_stretch(w, &in, f, ke_var(a, "c0"));
 }
 
 static const struct kexpr *
@@ -480,7 +479,7 @@ grid_extent(struct rw *w, const char *name)
 /* Every block folds stretches of columns, when all have come. */
 static void
 finish_by_grid(struct rw *w, struct kbuild *b, const struct kexpr *word,
-               struct fold *f, uint32_t variant)
+               struct fold *f)
 {
     struct arena *a = w->a;
     const struct kexpr *width = ke_int(a, (int64_t)f->across * f->vec), *came;
@@ -503,20 +502,20 @@ finish_by_grid(struct rw *w, struct kbuild *b, const struct kexpr *word,
     start_finish(w);
     in = kb_roll(b, "fu_i64", "c0", ke_bin(a, "*", bid, width), f->end,
                  ke_bin(a, "*", blocks, width));
-    fold_stretch(w, &in, f, ke_var(a, "c0"), variant);
+    fold_stretch(w, &in, f, ke_var(a, "c0"));
 }
 
 void
-rw_finish_inside(struct rw *w, struct kbuild *b, uint32_t variant)
+rw_finish_inside(struct rw *w, struct kbuild *b)
 {
     struct rw saved = *w;
     struct fold f = fold_inside(w);
-    const struct kexpr *word = counters(w, variant);
+    const struct kexpr *word = counters(w);
 
     if (w->kp->key[PK_FINISH] == FINISH_GRID)
-        finish_by_grid(w, b, word, &f, variant);
+        finish_by_grid(w, b, word, &f);
     else
-        finish_by_last(w, b, word, &f, variant);
+        finish_by_last(w, b, word, &f);
     w->lk.launch.cooperative = w->kp->key[PK_FINISH] == FINISH_GRID;
     saved.lk = w->lk;
     *w = saved;

@@ -286,7 +286,7 @@ rw_outer_declare(struct rw *w, struct kbuild *b)
 }
 
 const struct kexpr *
-rw_partials(struct rw *w, node_id n, uint32_t variant, bool writes)
+rw_partials(struct rw *w, node_id n, bool writes)
 {
     enum dtype t = rw_acc_dtype(w, n);
     const struct sym *rows = w->partials;
@@ -295,7 +295,7 @@ rw_partials(struct rw *w, node_id n, uint32_t variant, bool writes)
                 sym_int(w->ctx->syms, dtype_info[t].bytes));
 
     return lower_workspace(w->ctx, &w->lk,
-                           arena_printf(w->a, "v%u_%s_partials", variant,
+                           arena_printf(w->a, "%s_%s_partials", w->ctx->prefix,
                                         lower_node_name(w->ctx, n)),
                            t, bytes, writes && !rw_finishes_inside(w));
 }
@@ -308,13 +308,13 @@ partial_row(const struct rw *w)
 
 /* One group: registers go straight to the partial row, 16 bytes at a time. */
 static void
-flush_registers(struct rw *w, struct kbuild *b, node_id n, uint32_t variant)
+flush_registers(struct rw *w, struct kbuild *b, node_id n)
 {
     struct arena *a = w->a;
     enum dtype t = rw_acc_dtype(w, n);
     int k = MIN(w->vec, (int)(16 / dtype_info[t].bytes));
     struct kbuild in = rw_vector_loop(w, b, NULL, false), each;
-    const struct kexpr *p = rw_partials(w, n, variant, true), *h, *i, *at, *vec;
+    const struct kexpr *p = rw_partials(w, n, true), *h, *i, *at, *vec;
     const char *kt = arena_printf(a, "%d", k);
 
     h = ke_var(a, "h");
@@ -361,15 +361,14 @@ fold_groups(struct rw *w, struct kbuild *b, node_id n, int64_t span)
  * adds the groups' sums of some columns, in the order of the groups. The first
  * barrier is for those who still read what the memory held before. */
 static void
-flush_groups(struct rw *w, struct kbuild *b, node_id n, bool used,
-             uint32_t variant)
+flush_groups(struct rw *w, struct kbuild *b, node_id n, bool used)
 {
     struct arena *a = w->a;
     enum dtype t = rw_acc_dtype(w, n);
     const char *reg = dtype_info[t].reg;
     int64_t size = dtype_info[t].bytes,
             span = (int64_t)w->tpr * w->vec * w->vpt;
-    const struct kexpr *p = rw_partials(w, n, variant, true), *at, *s, *own;
+    const struct kexpr *p = rw_partials(w, n, true), *at, *s, *own;
     struct kbuild in, each;
 
     if (used)
@@ -398,7 +397,7 @@ flush_groups(struct rw *w, struct kbuild *b, node_id n, bool used,
 }
 
 void
-rw_outer_flush(struct rw *w, struct kbuild *b, uint32_t variant)
+rw_outer_flush(struct rw *w, struct kbuild *b)
 {
     bool used = rw_columns_are_long(w) || w->ring.stages > 0 ||
                 (w->tpr > WARP && w->exchanges_total > 0);
@@ -408,9 +407,9 @@ rw_outer_flush(struct rw *w, struct kbuild *b, uint32_t variant)
             continue;
         kb_comment(b, "One partial row of %s.", lower_node_name(w->ctx, n));
         if (w->groups == 1)
-            flush_registers(w, b, n, variant);
+            flush_registers(w, b, n);
         else
-            flush_groups(w, b, n, used, variant);
+            flush_groups(w, b, n, used);
         used = true;
     }
 }

@@ -46,7 +46,7 @@ results_of(struct rw *w, node_id n)
         sym_mul(c, w->m, sym_int(c, w->kp->key[PK_GRID_ROWS]));
 
     return lower_workspace(w->ctx, &w->lk,
-                           arena_printf(w->a, "v%u_%s_partials", w->variant,
+                           arena_printf(w->a, "%s_%s_partials", w->ctx->prefix,
                                         lower_node_name(w->ctx, n)),
                            t, sym_mul(c, all, sym_int(c, dtype_info[t].bytes)),
                            false);
@@ -106,7 +106,7 @@ arrivals(struct rw *w)
 {
     struct sym_ctx *c = w->ctx->syms;
     const struct kexpr *p = lower_counters(
-        w->ctx, &w->lk, arena_printf(w->a, "v%u_arrivals", w->variant),
+        w->ctx, &w->lk, arena_printf(w->a, "%s_arrivals", w->ctx->prefix),
         sym_max(c, w->m, sym_int(c, 1)));
 
     return ke_bin(w->a, "+", p, w->row);

@@ -6,6 +6,7 @@
 
 #include "sched/select.h"
 
+#include "sched/parts.h"
 #include "sched/plan_impl.h"
 #include "support/arena.h"
 #include "support/buf.h"
@@ -42,8 +43,7 @@ rival_texts(struct arena *a, const struct variant_slot *slot)
     for (uint32_t i = 0; i < slot->n_candidates; i++) {
         const struct candidate *c = &slot->candidates[i];
 
-        if (c->refused ||
-            (i > 0 && c->plan.kernels[0].scheduler == SCHED_FALLBACK))
+        if (c->refused || (i > 0 && variant_is_fallback(&c->plan)))
             continue;
         text[i] = kernels_text(a, &c->plan);
         for (uint32_t k = 0; k < i && text[i]; k++)

@@ -98,6 +98,17 @@ print_buffer(struct buf *b, const struct graph *g, const struct buffer_plan *p)
     buf_puts(b, " }\n");
 }
 
+struct buffer_plan
+plan_write(node_id n)
+{
+    struct buffer_plan b = {
+        .node = n, .reason = "written once, for the kernels behind this one"};
+
+    b.key[BK_STORE] = STORE_WORKSPACE;
+    b.key[BK_REUSE] = REUSE_KERNELS;
+    return b;
+}
+
 void
 plan_print_kernel(struct buf *b, const struct graph *g,
                   const struct kernel_plan *k, uint32_t index)
@@ -110,6 +121,11 @@ plan_print_kernel(struct buf *b, const struct graph *g,
     buf_putc(b, '\n');
     for (uint32_t i = 0; i < k->n_buffers; i++)
         print_buffer(b, g, &k->buffers[i]);
+    for (uint32_t i = 0; i < k->n_writes; i++) {
+        struct buffer_plan w = plan_write(k->writes[i]);
+
+        print_buffer(b, g, &w);
+    }
     buf_puts(b, "    }\n");
 }
 

@@ -45,11 +45,18 @@ enum store {             /* where a kept value waits: the words of BK_STORE */
              STORE_REGISTER_PACKED, /* in its storage type, vectors of 16 bytes
                                      */
              STORE_REGISTER_F32,    /* one compute-type register per element */
-             STORE_RELOAD,  /* leaf read again from global memory / L2 */
-             STORE_SHARED,  /* shared memory */
-             STORE_RING,    /* shared-memory ring filled by bulk copies */
-             STORE_CLUSTER, /* shared memory of a cluster */
+             STORE_RELOAD,    /* leaf read again from global memory / L2 */
+             STORE_SHARED,    /* shared memory */
+             STORE_RING,      /* shared-memory ring filled by bulk copies */
+             STORE_CLUSTER,   /* shared memory of a cluster */
+             STORE_WORKSPACE, /* written for the kernels behind (parts.h) */
              STORE_COUNT
+};
+enum reuse { /* the words of BK_REUSE */
+             REUSE_NONE,
+             REUSE_ROW,
+             REUSE_ROWS,
+             REUSE_KERNELS,
 };
 enum finish { /* the words of PK_FINISH: how partial sums are folded */
               FINISH_NONE,
@@ -70,6 +77,10 @@ struct kernel_plan {
     int64_t key[PK_COUNT];
     struct buffer_plan *buffers;
     uint32_t n_buffers;
+    /* What waits in workspace for the kernels behind it (parts.h); in a plan's
+     * text buffers like the others. */
+    const node_id *writes;
+    uint32_t n_writes;
 };
 
 enum cost_term { /* cost_terms.def */
@@ -96,7 +107,8 @@ struct variant_plan {
     const char *guard; /* manifest expression, "" = always */
     struct kernel_plan *kernels;
     uint32_t n_kernels;
-    struct plan_cost cost;
+    struct plan_cost cost;        /* of all kernels */
+    struct plan_cost *part_costs; /* by kernel; NULL where there is but one */
 };
 
 struct fusion_plan {
@@ -113,6 +125,8 @@ bool plan_parse(struct arena *a, struct diag *d, const struct source *src,
                 const struct graph *const *graphs, uint32_t n,
                 struct fusion_plan ***ret_plans);
 void plan_list_keys(struct buf *b); /* --list-plan-keys */
+/* What a kernel writes to workspace, as a buffer of its plan. */
+struct buffer_plan plan_write(node_id n);
 /* The name a plan uses for a node: the statement's name, else "%n". */
 const char *plan_node_name(struct arena *a, const struct graph *g, node_id n);
 

@@ -213,6 +213,9 @@ read_buffer(struct reader *r, const struct graph *g, struct buffer_plan *b)
         return false;
     while (!r->failed && !reader_accept(r, "}"))
         read_key(r, buffer_key_info, BK_COUNT, b->key);
+    if (!r->failed && (b->key[BK_STORE] == STORE_WORKSPACE) !=
+                          (b->key[BK_REUSE] == REUSE_KERNELS))
+        return reader_fail(r, "'store workspace' with 'reuse kernels'");
     return !r->failed;
 }
 
@@ -245,6 +248,7 @@ static bool
 read_kernel(struct reader *r, const struct graph *g, struct kernel_plan *k)
 {
     VEC(struct buffer_plan) buffers = {0};
+    VEC(node_id) writes = {0};
 
     for (int i = 0; i < PK_COUNT; i++)
         k->key[i] = plan_key_info[i].lo;
@@ -255,11 +259,15 @@ read_kernel(struct reader *r, const struct graph *g, struct kernel_plan *k)
 
         if (!reader_accept(r, "buffer"))
             read_key(r, plan_key_info, PK_COUNT, k->key);
-        else if (read_buffer(r, g, &b))
+        else if (read_buffer(r, g, &b) && b.key[BK_STORE] == STORE_WORKSPACE)
+            VEC_PUSH(r->arena, &writes, b.node);
+        else if (!r->failed)
             VEC_PUSH(r->arena, &buffers, b);
     }
     k->buffers = buffers.v;
     k->n_buffers = buffers.n;
+    k->writes = writes.v;
+    k->n_writes = writes.n;
     return !r->failed;
 }
 

@@ -246,7 +246,12 @@ problem_init(struct arena *a, const struct facts *f, const struct device *dev,
              const struct hint *hints, uint32_t n_hints, struct problem *ret)
 {
     struct hints h = {hints, n_hints};
-    struct problem p = {.arena = a, .f = f, .dev = dev, .max_vector = 1};
+    struct problem p = {.arena = a,
+                        .f = f,
+                        .dev = dev,
+                        .max_vector = 1,
+                        .hints = hints,
+                        .n_hints = n_hints};
 
     p.n_sym = p.m_sym = sym_int(f->g->syms, 1);
     p.n = p.m = p.n_max = 1;

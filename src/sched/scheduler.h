@@ -25,6 +25,8 @@ struct problem {
     int max_vector; /* elements, by the widths of the column accesses */
     double bytes_in, bytes_out;
     uint32_t per_summary; /* feasible candidates kept of one kind */
+    const struct hint *hints;
+    uint32_t n_hints;
 };
 
 struct slot_shape {
