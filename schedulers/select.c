@@ -12,9 +12,11 @@
 
 #include "sched/select.h"
 
+#include "sched/parts.h"
 #include "sched/plan_impl.h"
 #include "sched/ring.h"
 #include "sched/scheduler.h"
+#include "schedulers/select_parts.h"
 #include "schedulers/select_set.h"
 #include "support/arena.h"
 #include "support/buf.h"
@@ -41,7 +43,7 @@ whole_ns(const struct candidate *c)
 static bool
 is_fallback(const struct candidate *c)
 {
-    return c->plan.kernels[0].scheduler == SCHED_FALLBACK;
+    return variant_is_fallback(&c->plan);
 }
 
 static const char *
@@ -51,7 +53,8 @@ candidate_text(struct arena *a, const struct graph *g,
     struct buf b;
 
     buf_init(&b, a);
-    plan_print_kernel(&b, g, &c->plan.kernels[0], 0);
+    for (uint32_t k = 0; k < c->plan.n_kernels; k++)
+        plan_print_kernel(&b, g, &c->plan.kernels[k], k);
     return buf_str(&b);
 }
 
@@ -91,8 +94,8 @@ merge(struct arena *a, const struct graph *g, const struct candidate *x,
     }
 }
 
-static void
-rank(struct arena *a, const struct graph *g, candidate_vec *v)
+void
+select_rank(struct arena *a, const struct graph *g, candidate_vec *v)
 {
     struct candidate *x = v->v, *y = NEW_ARRAY(a, struct candidate, v->n), *t;
 
@@ -150,9 +153,9 @@ set_size(const struct problem *p, const struct slot_shape *s,
         p->dev->copy_fixed_ns + (in + out) / p->dev->dram_bytes_per_ns;
 }
 
-static candidate_vec
-propose_all(const struct problem *p, const struct slot_shape *s,
-            const char *guard)
+candidate_vec
+select_propose(const struct problem *p, const struct slot_shape *s,
+               const char *guard)
 {
     candidate_vec v = {0};
 
@@ -163,17 +166,42 @@ propose_all(const struct problem *p, const struct slot_shape *s,
         v.v[i].plan.guard = guard;
         cost_candidate(p, s, &v.v[i]);
     }
-    rank(p->arena, p->f->g, &v);
+    select_rank(p->arena, p->f->g, &v);
     thin_out(&v, p->per_summary);
     return v;
+}
+
+/* Rows that are read in each phase, or slowly, may take longer than two kernels
+ * that read them twice. What a launch or a finish costs is no reason to cut. */
+static void
+add_parts(const struct problem *p, const struct slot_shape *s,
+          const struct variant_slot *slot, candidate_vec *v)
+{
+    struct parts parts;
+    const char *guard;
+    candidate_vec more;
+
+    if (p->f->kind != GK_INNER_OUTER || is_fallback(&v->v[0]))
+        return;
+    parts = select_parts(p);
+    if (!parts.cut.n_kernels ||
+        select_parts_floor(p, &parts, s->n) >= v->v[0].plan.cost.memory_ns)
+        return;
+    more = select_part_plans(p, &parts, s->vector > 1, s->n, &guard);
+    if (strcmp(guard_and(p->arena, slot->guard, guard), slot->guard) != 0)
+        return;
+    for (uint32_t i = 0; i < more.n; i++)
+        VEC_PUSH(p->arena, v, more.v[i]);
+    select_rank(p->arena, p->f->g, v);
 }
 
 static void
 fill_slot(const struct problem *p, const struct slot_shape *s,
           struct variant_slot *slot)
 {
-    candidate_vec v = propose_all(p, s, slot->guard);
+    candidate_vec v = select_propose(p, s, slot->guard);
 
+    add_parts(p, s, slot, &v);
     set_size(p, s, slot);
     slot->candidates = v.v;
     slot->n_candidates = v.n;
@@ -212,6 +240,9 @@ add_slot(const struct problem *p, struct selection *sel, int vector,
     fill_slot(p, &s, slot);
     if (is_fallback(&slot->candidates[0]))
         return false;
+    /* Plans of several parts have a slot without a bound. */
+    if (slot->candidates[0].plan.n_kernels > 1 && !p->n_static)
+        return false;
     sel->n_slots++;
     return true;
 }
@@ -232,46 +263,121 @@ add_slots(const struct problem *p, struct selection *sel, int vector,
 static bool
 wants_room(const struct candidate *c)
 {
-    return c->plan.kernels[0].key[PK_FINISH] == FINISH_GRID;
+    for (uint32_t k = 0; k < c->plan.n_kernels; k++)
+        if (c->plan.kernels[k].key[PK_FINISH] == FINISH_GRID)
+            return true;
+    return false;
 }
 
-/* The last slot takes what no other does. */
+/* Some slot takes every launch that the guard admits. */
 static bool
-is_closed(const struct selection *sel)
+takes_all(const struct selection *sel, const char *guard)
 {
-    const struct variant_slot *s;
+    for (uint32_t i = 0; i < sel->n_slots; i++) {
+        const struct variant_slot *s = &sel->slots[i];
 
-    if (!sel->n_slots)
-        return false;
-    s = &sel->slots[sel->n_slots - 1];
-    return !*s->guard && !wants_room(&s->candidates[s->chosen]);
+        if ((!*s->guard || !strcmp(s->guard, guard)) &&
+            !wants_room(&s->candidates[s->chosen]))
+            return true;
+    }
+    return false;
 }
 
-/* The fallback without a guard, unless a slot before it has none. What else was
- * proposed stands behind it, with the limit that it breaks. */
-static void
-close_slots(const struct problem *p, struct selection *sel)
+static bool
+has_fallback(const struct candidate *c)
 {
-    struct slot_shape s = {1, ANY_EXTENT, p->n};
-    struct variant_slot *slot = &sel->slots[sel->n_slots];
-    candidate_vec v;
+    for (uint32_t k = 0; k < c->plan.n_kernels; k++)
+        if (c->plan.kernels[k].scheduler == SCHED_FALLBACK)
+            return true;
+    return false;
+}
 
-    if (is_closed(sel))
-        return;
-    v = propose_all(p, &s, "");
+/* Plans of several parts before those of V, whose first is fallback; not those
+ * that go through fallback and gain nothing by the other parts. */
+static void
+put_before(struct arena *a, const candidate_vec *first, candidate_vec *v)
+{
+    candidate_vec all = {0};
+
+    for (uint32_t i = 0; i < first->n; i++)
+        if (!has_fallback(&first->v[i]) ||
+            whole_ns(&first->v[i]) < whole_ns(&v->v[0]))
+            VEC_PUSH(a, &all, first->v[i]);
+    for (uint32_t i = 0; i < v->n; i++)
+        VEC_PUSH(a, &all, v->v[i]);
+    *v = all;
+}
+
+/* The fallback, and behind it what else was proposed, with the limit that it
+ * breaks. */
+static candidate_vec
+fallback_first(const struct problem *p, const struct slot_shape *s)
+{
+    candidate_vec v = select_propose(p, s, "");
+
     while (!is_fallback(&v.v[0])) {
         v.n--;
         memmove(v.v, v.v + 1, v.n * sizeof(*v.v));
     }
-    slot->guard = "";
+    return v;
+}
+
+/* A slot for any columns, by plans of several parts before fallback; none where
+ * fallback is best and something is asked for at launch. */
+static void
+add_any_slot(const struct problem *p, struct selection *sel,
+             const candidate_vec *first, const char *guard)
+{
+    struct slot_shape s = {1, ANY_EXTENT, p->n};
+    struct variant_slot *slot = &sel->slots[sel->n_slots];
+    candidate_vec v = fallback_first(p, &s);
+
+    assert(sel->n_slots < MAX_SLOTS);
+    put_before(p->arena, first, &v);
+    if (*guard && is_fallback(&v.v[0]))
+        return;
+    slot->guard = guard;
     set_size(p, &s, slot);
     slot->candidates = v.v;
     slot->n_candidates = v.n;
     sel->n_slots++;
 }
 
-static int
-dividing_vector(const struct problem *p)
+/* Any columns in several parts, with vectors. */
+static void
+add_vector_parts(const struct problem *p, struct selection *sel)
+{
+    struct parts parts = select_parts(p);
+    const char *guard;
+    candidate_vec v;
+
+    if (!select_have_vectors(&parts))
+        return;
+    v = select_part_plans(p, &parts, true, p->n, &guard);
+    if (v.n > 0 && !takes_all(sel, guard))
+        add_any_slot(p, sel, &v, guard);
+}
+
+/* The last slot has no guard: several parts, or fallback. */
+static void
+close_slots(const struct problem *p, struct selection *sel)
+{
+    candidate_vec v = {0};
+    struct parts parts;
+    const char *guard = "";
+
+    if (takes_all(sel, ""))
+        return;
+    parts = select_parts(p);
+    if (parts.cut.n_kernels)
+        v = select_part_plans(p, &parts, false, p->n, &guard);
+    if (*guard)
+        v.n = 0;
+    add_any_slot(p, sel, &v, "");
+}
+
+int
+select_vector(const struct problem *p)
 {
     int v = p->max_vector;
 
@@ -280,29 +386,41 @@ dividing_vector(const struct problem *p)
     return v;
 }
 
+/* Rows whose columns aren't known: slots of growing bounds. */
+static void
+make_symbolic_slots(const struct problem *p, struct selection *sel, int vector)
+{
+    if (p->f->kind == GK_INNER) {
+        add_slots(p, sel, vector, inner_bounds, ARRAY_LEN(inner_bounds));
+        add_slots(p, sel, 1, scalar_bounds, ARRAY_LEN(scalar_bounds));
+        add_vector_parts(p, sel);
+        return;
+    }
+    add_slots(p, sel, vector, inner_outer_bounds,
+              ARRAY_LEN(inner_outer_bounds));
+    add_vector_parts(p, sel);
+    add_slots(p, sel, 1, scalar_outer_bounds, ARRAY_LEN(scalar_outer_bounds));
+}
+
 static void
 make_slots(const struct problem *p, struct selection *sel)
 {
     enum graph_kind kind = p->f->kind;
-    int vector = dividing_vector(p);
+    int vector = select_vector(p);
     int64_t fixed[] = {MAX(p->n, 1)};
 
-    if (!p->f->axes_ok || kind == GK_OTHER)
-        return;
-    if (kind == GK_POINTWISE || kind == GK_OUTER) {
+    if (!p->f->axes_ok || kind == GK_OTHER) {
+        add_vector_parts(p, sel);
+    } else if (kind == GK_POINTWISE || kind == GK_OUTER) {
         add_slots(p, sel, vector, any_bounds, 1);
         add_slots(p, sel, 1, any_bounds, 1);
+        add_vector_parts(p, sel);
     } else if (p->n_static) {
         add_slots(p, sel, vector, fixed, 1);
+        add_vector_parts(p, sel);
         add_slots(p, sel, 1, fixed, 1);
-    } else if (kind == GK_INNER) {
-        add_slots(p, sel, vector, inner_bounds, ARRAY_LEN(inner_bounds));
-        add_slots(p, sel, 1, scalar_bounds, ARRAY_LEN(scalar_bounds));
     } else {
-        add_slots(p, sel, vector, inner_outer_bounds,
-                  ARRAY_LEN(inner_outer_bounds));
-        add_slots(p, sel, 1, scalar_outer_bounds,
-                  ARRAY_LEN(scalar_outer_bounds));
+        make_symbolic_slots(p, sel, vector);
     }
 }
 
@@ -368,28 +486,24 @@ selection_plan(struct arena *a, const struct selection *s)
     return p;
 }
 
-/* Registers that the cap leaves free, by the estimate. */
-static int
-room(const struct candidate *c, const struct device *dev)
-{
-    const int64_t *key = c->plan.kernels[0].key;
-
-    return device_register_cap(dev, (int)key[PK_THREADS],
-                               (int)MAX(key[PK_BLOCKS_PER_SM], 1)) -
-           c->plan.cost.regs;
-}
-
-/* As many elements a thread as in X, which has spilled, and no more room. */
+/* As many elements a thread as in X, which has spilled, and no more room; in
+ * every kernel. */
 static bool
 spills_alike(const struct candidate *c, const struct candidate *x,
              const struct device *dev)
 {
-    const int64_t *k = c->plan.kernels[0].key, *kx = x->plan.kernels[0].key;
+    if (c->plan.n_kernels != x->plan.n_kernels)
+        return false;
+    for (uint32_t i = 0; i < c->plan.n_kernels; i++) {
+        const struct kernel_plan *k = &c->plan.kernels[i];
+        const struct kernel_plan *kx = &x->plan.kernels[i];
 
-    return c->plan.kernels[0].scheduler == x->plan.kernels[0].scheduler &&
-           k[PK_VECTOR] * k[PK_VECTORS_PER_THREAD] ==
-               kx[PK_VECTOR] * kx[PK_VECTORS_PER_THREAD] &&
-           room(c, dev) <= room(x, dev);
+        if (k->scheduler != kx->scheduler ||
+            k->key[PK_VECTOR] * k->key[PK_VECTORS_PER_THREAD] !=
+                kx->key[PK_VECTOR] * kx->key[PK_VECTORS_PER_THREAD])
+            return false;
+    }
+    return select_room(c, dev) <= select_room(x, dev);
 }
 
 /* In the last slot, which takes what no other does. */
@@ -428,10 +542,10 @@ selection_roomiest(struct selection *s, uint32_t at, const struct device *dev)
     for (uint32_t i = slot->chosen + 1; i < slot->n_candidates; i++) {
         const struct candidate *c = &slot->candidates[i];
 
-        if (c->refused || c->plan.kernels[0].scheduler == SCHED_FALLBACK ||
-            room(c, dev) <= most || leaves_open(s, at, c))
+        if (c->refused || is_fallback(c) || select_room(c, dev) <= most ||
+            leaves_open(s, at, c))
             continue;
-        most = room(c, dev);
+        most = select_room(c, dev);
         best = i;
     }
     if (best == slot->chosen)

@@ -6,7 +6,9 @@
 
 #include "schedulers/select_set.h"
 
+#include "sched/parts.h"
 #include "sched/plan_impl.h"
+#include "schedulers/select_parts.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -141,6 +143,9 @@ set_key(const struct set *s, struct kernel_plan *k)
     if (!key_value(&table[key], s->value, &v))
         return complain(s, arena_printf(s->p->arena, "'%s' is no value of '%s'",
                                         s->value, s->key));
+    if (s->has_node && ((key == BK_STORE && v == STORE_WORKSPACE) ||
+                        (key == BK_REUSE && v == REUSE_KERNELS)))
+        return complain(s, "where a fusion is cut is changed with --plan");
     if (s->has_node)
         buffer_keys(s, k)[key] = v;
     else
@@ -186,7 +191,7 @@ static bool
 set_slot(const struct set *s, struct variant_slot *slot, int index)
 {
     struct candidate *c = &slot->candidates[slot->chosen];
-    bool fallback = c->plan.kernels[0].scheduler == SCHED_FALLBACK;
+    bool fallback = variant_is_fallback(&c->plan);
 
     if (s->variant >= 0 ? s->variant != index : fallback)
         return true;
@@ -229,18 +234,16 @@ select_check_sets(const struct problem *p, struct selection *sel,
     for (uint32_t i = 0; i < sel->n_slots; i++) {
         struct variant_slot *slot = &sel->slots[i];
         struct candidate *c = &slot->candidates[slot->chosen];
-        struct kernel_plan *k = &c->plan.kernels[0];
 
         c->plan.cost = (struct plan_cost){0};
-        c->refused =
-            schedulers[k->scheduler]->cost(p, k, slot->columns, &c->plan.cost);
+        c->refused = select_cost(p, slot->columns, &c->plan);
         if (c->refused) {
             diag_report(d, DIAG_BAD_SET, nowhere, opt->sets[opt->n_sets - 1],
                         arena_printf(p->arena, "variant %u %s", i, c->refused));
             return false;
         }
-        slot->guard = guard_and(p->arena, slot->guard,
-                                plan_required_guard(p->arena, p->f, k));
+        slot->guard =
+            guard_and(p->arena, slot->guard, select_guard(p, &c->plan));
         c->plan.guard = slot->guard;
     }
     return true;

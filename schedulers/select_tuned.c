@@ -8,40 +8,34 @@
 
 #include "sched/scheduler.h"
 #include "sched/tuned.h"
+#include "schedulers/select_parts.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
 /* A number of a tuning file that names no value of this graph. */
 static const char *
-unknown_buffer(const struct problem *p, const struct kernel_plan *k)
+unknown_value(const struct problem *p, const struct variant_plan *v)
 {
-    for (uint32_t i = 0; i < k->n_buffers; i++)
-        if (k->buffers[i].node >= p->f->g->n_nodes)
-            return arena_printf(p->arena, "the graph has no value '%%%u'",
-                                k->buffers[i].node);
-    return NULL;
-}
+    node_id most = 0;
 
-static const char *
-judge(const struct problem *p, const struct variant_slot *slot,
-      struct candidate *c)
-{
-    const struct kernel_plan *k = &c->plan.kernels[0];
-    const char *why = unknown_buffer(p, k);
+    for (uint32_t i = 0; i < v->n_kernels; i++) {
+        const struct kernel_plan *k = &v->kernels[i];
 
-    if (!why)
-        why = schedulers[k->scheduler]->refuse(p);
-    if (!why)
-        why =
-            schedulers[k->scheduler]->cost(p, k, slot->columns, &c->plan.cost);
-    return why;
+        for (uint32_t b = 0; b < k->n_buffers; b++)
+            most = MAX(most, k->buffers[b].node);
+        for (uint32_t w = 0; w < k->n_writes; w++)
+            most = MAX(most, k->writes[w]);
+    }
+    return most < p->f->g->n_nodes
+               ? NULL
+               : arena_printf(p->arena, "the graph has no value '%%%u'", most);
 }
 
 static bool
 keeps_guard(const struct problem *p, const struct variant_slot *slot,
-            const struct kernel_plan *k)
+            const struct variant_plan *v)
 {
-    const char *needs = plan_required_guard(p->arena, p->f, k);
+    const char *needs = select_guard(p, v);
 
     return !strcmp(slot->guard, guard_and(p->arena, slot->guard, needs));
 }
@@ -99,9 +93,11 @@ tune_slot(const struct problem *p, struct selection *sel, uint32_t index,
         struct candidate c = make_candidate(p, slot, e);
         const char *why;
 
-        if (!keeps_guard(p, slot, &c.plan.kernels[0]))
+        why = unknown_value(p, &c.plan);
+        if (!why && !keeps_guard(p, slot, &c.plan))
             continue;
-        why = judge(p, slot, &c);
+        if (!why)
+            why = select_cost(p, slot->columns, &c.plan);
         if (!why) {
             put_first(p->arena, slot, c);
             return;

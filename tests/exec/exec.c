@@ -184,6 +184,8 @@ lower(struct test_case *t, const struct graph *g)
 
     if (*word(t, "rings", ""))
         plan = exec_rings(t->arena, f, dev, per_slot);
+    else if (*word(t, "parts", ""))
+        plan = exec_parts(t->arena, f, dev, per_slot);
     else if (*word(t, "kinds", ""))
         plan = exec_kinds(t->arena, f, dev);
     else

@@ -5,8 +5,10 @@
 
 #include "exec.h"
 
+#include "sched/parts.h"
 #include "sched/plan_impl.h"
 #include "sched/scheduler.h"
+#include "schedulers/select_parts.h"
 #include "support/arena.h"
 #include "support/diag.h"
 
@@ -69,8 +71,9 @@ add_candidates(struct arena *a, const struct facts *f, const struct device *dev,
         for (uint32_t c = 0; c < slot->n_candidates && n < per_slot; c++) {
             struct variant_plan v = slot->candidates[c].plan;
 
-            if (slot->candidates[c].refused ||
-                v.kernels[0].scheduler == SCHED_FALLBACK)
+            if (slot->candidates[c].refused || variant_is_fallback(&v))
+                continue;
+            if (v.n_kernels > 1 && add != add_as_it_is)
                 continue;
             if (v.kernels[0].key[PK_BOUND] > LONGEST_ROW ||
                 v.kernels[0].key[PK_CLUSTER] > 1)
@@ -191,6 +194,54 @@ exec_rings(struct arena *a, const struct facts *f, const struct device *dev,
     return plan_of(a, f, &all);
 }
 
+/* --- parts ---------------------------------------------------------------- */
+
+/* Of vectors and of scalars the first few. */
+static void
+add_parts(struct arena *a, const struct facts *f, const struct device *dev,
+          uint32_t per_slot, variant_vec *all)
+{
+    struct parts parts;
+    struct problem p;
+
+    problem_init(a, f, dev, NULL, 0, &p);
+    p.per_summary = 1;
+    parts = select_parts(&p);
+    for (int vectors = select_have_vectors(&parts); vectors >= 0; vectors--) {
+        const char *guard;
+        candidate_vec v = {0};
+
+        if (parts.cut.n_kernels)
+            v = select_part_plans(&p, &parts, vectors != 0, p.n, &guard);
+        for (uint32_t i = 0; i < v.n && i < per_slot; i++)
+            VEC_PUSH(a, all, v.v[i].plan);
+    }
+}
+
+struct fusion_plan *
+exec_parts(struct arena *a, const struct facts *f, const struct device *dev,
+           uint32_t per_slot)
+{
+    variant_vec all = {0};
+
+    add_parts(a, f, dev, per_slot, &all);
+    if (all.n == 0)
+        BUG("'%s' cannot be cut", f->g->name);
+    return plan_of(a, f, &all);
+}
+
+struct fusion_plan *
+exec_all(struct arena *a, const struct facts *f, const struct device *dev,
+         uint32_t per_slot)
+{
+    variant_vec all = {0};
+
+    add_fallback(a, &all);
+    add_candidates(a, f, dev, per_slot, &all, add_as_it_is);
+    add_parts(a, f, dev, 1, &all);
+    return plan_of(a, f, &all);
+}
+
 /* --- kinds ---------------------------------------------------------------- */
 
 /* What a summary says waits, and where: up to its first ';'. */
@@ -286,7 +337,7 @@ exec_forced(struct arena *a, const struct facts *f, const struct device *dev,
             change(k->key, &settings[i]);
             any = true;
         }
-        if (k->scheduler != SCHED_FALLBACK &&
+        if (to.n_kernels == 1 && k->scheduler != SCHED_FALLBACK &&
             !plan_infeasible(a, f, k, dev, &cost) && !is_twin(p, &to))
             p->variants[p->n_variants++] = to;
     }

@@ -34,6 +34,9 @@ struct sizes {
     uint32_t n;
 };
 
+/* One scheduler, or several kernels. */
+enum { SEVERAL = SCHED_COUNT, KINDS };
+
 struct program {
     struct arena *arena;
     const char *path;
@@ -42,9 +45,9 @@ struct program {
     const struct graph *graph;
     const struct selection *selection;
     const struct lowered *low;
-    const char *status; /* "ok", or what went wrong first */
-    uint32_t variants[SCHED_COUNT], runs[SCHED_COUNT];
-    struct run total; /* its counters */
+    const char *status;                    /* "ok", or what went wrong first */
+    uint32_t variants[KINDS], runs[KINDS]; /* by kind_of */
+    struct run total;                      /* its counters */
 };
 
 static const char prefix[] = "# EXEC:";
@@ -101,6 +104,18 @@ load(struct program *p)
     return true;
 }
 
+static int
+kind_of(const struct variant_plan *v)
+{
+    return v->n_kernels > 1 ? (int)SEVERAL : (int)v->kernels[0].scheduler;
+}
+
+static const char *
+kind_name(int kind)
+{
+    return kind == SEVERAL ? "several kernels" : scheduler_name[kind];
+}
+
 static uint32_t
 same_guard(const struct fusion_plan *f, uint32_t from)
 {
@@ -136,6 +151,8 @@ share_rows(struct program *p, const struct facts *f, struct fusion_plan *all)
         struct kernel_plan *k = NEW(p->arena, struct kernel_plan);
         int64_t *key = k->key;
 
+        if (all->variants[i].n_kernels > 1)
+            continue;
         *k = *all->variants[i].kernels;
         key[PK_CLUSTER] = cluster;
         key[PK_THREADS_PER_ROW] =
@@ -153,7 +170,7 @@ static struct fusion_plan *
 some_plans(struct program *p, struct facts *f)
 {
     struct fusion_plan *all =
-        exec_plans(p->arena, f, device_of(p), PLANS_OF_SLOT);
+        exec_all(p->arena, f, device_of(p), PLANS_OF_SLOT);
     uint32_t kept = 1, shift = (uint32_t)input_stream(p->graph->name);
 
     for (uint32_t i = 1, n; i < all->n_variants; i += n) {
@@ -178,7 +195,7 @@ plan(struct program *p)
     p->selection = select_plans(p->arena, f, &opt, diag_new(p->arena));
     p->low = lower_fusion(p->arena, f, all);
     for (uint32_t v = 0; v < all->n_variants; v++)
-        p->variants[all->variants[v].kernels[0].scheduler]++;
+        p->variants[kind_of(&all->variants[v])]++;
 }
 
 /* --- running -------------------------------------------------------------- */
@@ -188,11 +205,11 @@ run_variants(struct program *p, struct run *r)
 {
     for (uint32_t v = 0; v < r->low->variants.n; v++) {
         bool admitted = false, ok = exec_variant(r, v, &admitted);
-        enum scheduler_id id = r->low->plan->variants[v].kernels[0].scheduler;
+        int kind = kind_of(&r->low->plan->variants[v]);
 
-        p->runs[id] += admitted;
+        p->runs[kind] += admitted;
         if (!ok) {
-            fprintf(stderr, "in variant %u (%s)\n", v, scheduler_name[id]);
+            fprintf(stderr, "in variant %u (%s)\n", v, kind_name(kind));
             p->status = "failed";
             return false;
         }
@@ -241,9 +258,9 @@ print_counts(const char *name, const uint32_t *counts)
     const char *comma = "";
 
     printf(", \"%s\": {", name);
-    for (int i = 0; i < SCHED_COUNT; i++)
+    for (int i = 0; i < KINDS; i++)
         if (counts[i]) {
-            printf("%s\"%s\": %" PRIu32, comma, scheduler_name[i], counts[i]);
+            printf("%s\"%s\": %" PRIu32, comma, kind_name(i), counts[i]);
             comma = ", ";
         }
     printf("}");

@@ -12,6 +12,7 @@
 #include "analysis/facts.h"
 #include "front/front.h"
 #include "sched/explain.h"
+#include "sched/parts.h"
 #include "support/arena.h"
 #include "support/buf.h"
 #include "support/diag.h"
@@ -104,8 +105,12 @@ check_selection(const struct selection *s, const struct device *dev)
         struct plan_cost cost;
 
         assert_null(c->refused);
-        assert_null(
-            plan_infeasible(arena, s->facts, &c->plan.kernels[0], dev, &cost));
+        for (uint32_t k = 0; k < c->plan.n_kernels; k++) {
+            assert_null(part_refuse(arena, s->facts, &c->plan, k));
+            assert_null(
+                plan_infeasible(arena, part_facts(arena, s->facts, &c->plan, k),
+                                &c->plan.kernels[k], dev, &cost));
+        }
         assert_true(i + 1 == s->n_slots || *s->slots[i].guard ||
                     key(c, PK_FINISH) == FINISH_GRID);
         for (uint32_t k = 0; k < s->slots[i].n_candidates; k++) {
@@ -116,7 +121,7 @@ check_selection(const struct selection *s, const struct device *dev)
                 continue;
             /* Nothing is faster than a copy of what must move. */
             assert_true(x->plan.cost.total_ns > 0.9 * s->slots[i].floor_ns);
-            if (x->plan.kernels[0].scheduler == SCHED_FALLBACK)
+            if (variant_is_fallback(&x->plan))
                 continue;
             assert_true(x->plan.cost.total_ns + 1 >= last);
             last = x->plan.cost.total_ns;
@@ -170,7 +175,7 @@ every_shape_has_a_plan(void **state)
                 const struct candidate *c = chosen(s, 0);
 
                 check_selection(s, device_find("h200"));
-                if (b < 2 && !key(c, PK_LOOPED) &&
+                if (b < 2 && !key(c, PK_LOOPED) && c->plan.n_kernels == 1 &&
                     c->plan.kernels[0].scheduler != SCHED_FALLBACK)
                     assert_true(columns_held(c) >= columns[n]);
                 if (columns[n] > 1)
@@ -277,8 +282,8 @@ kinds_go_to_their_strategy(void **state)
          " -> (y: f32[M, N], s: f32[N])"
          "{ y = x - sum(x, axis=1, keepdim=true); s = sum(z, axis=0); }",
          SCHED_INNER_OUTER_PERSISTENT},
-        {"fusion f(x: f32[M, N]) -> (y: f32[M, N])"
-         "{ y = softmax(x, axis=0); }",
+        {"fusion f(x: f32[K, M, N]) -> (y: f32[M]) { y = max(x, axis=[0, 2]); "
+         "}",
          SCHED_FALLBACK},
         {"fusion f(x: f32[]) -> (y: f32[]) { y = x * 2.0; }", SCHED_FALLBACK},
     };
@@ -291,6 +296,77 @@ kinds_go_to_their_strategy(void **state)
         if (rows[i].id == SCHED_FALLBACK)
             assert_int_equal(s->n_refusals, SCHED_COUNT - 1);
     }
+}
+
+/* Of each part, in order. */
+static void
+parts_go_to_their_strategy(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t n;
+        enum scheduler_id id[3];
+    } rows[] = {
+        {"fusion f(x: f32[M, N]) -> (y: f32[M, N])"
+         "{ y = softmax(x, axis=0); }",
+         3,
+         {SCHED_REDUCTION, SCHED_REDUCTION, SCHED_POINTWISE}},
+        {"fusion f(x: f32[M, 800000], w: f32[800000])"
+         " -> (y: f32[M, 800000], s: f32[800000])"
+         "{ y = x - sum(x * w, axis=1, keepdim=true); s = sum(x, axis=0); }",
+         2,
+         {SCHED_REDUCTION, SCHED_REDUCTION}},
+        /* The sum and the largest of a column in one pass. */
+        {"fusion f(x: f32[M, N]) -> (y: f32[M, N], m: f32[N])"
+         "{ m = max(x, axis=0); y = x * sum(x, axis=0); }",
+         2,
+         {SCHED_REDUCTION, SCHED_POINTWISE}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct selection *s = select_text(rows[i].text);
+        const struct variant_plan *v = &chosen(s, 0)->plan;
+
+        assert_int_equal(v->n_kernels, rows[i].n);
+        for (uint32_t k = 0; k < v->n_kernels; k++) {
+            assert_int_equal(v->kernels[k].scheduler, rows[i].id[k]);
+            assert_int_equal(v->kernels[k].n_writes > 0, k + 1 < v->n_kernels);
+        }
+        assert_true(chosen(s, s->n_slots - 1)->plan.n_kernels > 1);
+    }
+}
+
+/* What a plan file may say and no kernel can do. */
+static void
+parts_that_cannot_be(void **state)
+{
+    struct selection *s = select_text(
+        "fusion f(x: f32[M, N]) -> (y: f32[M, N]) { y = x * sum(x, axis=0); }");
+    struct variant_plan v = chosen(s, 0)->plan;
+    struct kernel_plan k[2] = {v.kernels[0], v.kernels[1]};
+    node_id twice[2] = {k[0].writes[0], k[0].writes[0]}, input = 0;
+
+    (void)state;
+    v.kernels = k;
+    assert_null(part_refuse(arena, s->facts, &v, 0));
+    assert_null(part_refuse(arena, s->facts, &v, 1));
+    k[0].writes = twice;
+    k[0].n_writes = 2;
+    assert_non_null(part_refuse(arena, s->facts, &v, 0));
+    k[0].writes = &input;
+    k[0].n_writes = 1;
+    assert_non_null(part_refuse(arena, s->facts, &v, 0));
+    k[0].n_writes = 0;
+    assert_non_null(part_refuse(arena, s->facts, &v, 0));
+    k[1].writes = twice;
+    k[1].n_writes = 1;
+    assert_non_null(part_refuse(arena, s->facts, &v, 1));
+    k[0].n_writes = 1;
+    k[0].writes = &s->facts->g->results[0].node;
+    k[1].n_writes = 0;
+    assert_string_equal(part_refuse(arena, s->facts, &v, 1),
+                        "it has nothing left to compute");
 }
 
 static void
@@ -685,6 +761,8 @@ main(void)
         cmocka_unit_test(every_device_has_a_plan),
         cmocka_unit_test(guards_name_what_is_not_proven),
         cmocka_unit_test(kinds_go_to_their_strategy),
+        cmocka_unit_test(parts_go_to_their_strategy),
+        cmocka_unit_test(parts_that_cannot_be),
         cmocka_unit_test(rejection_ends_at_fallback),
         cmocka_unit_test(the_cut_follows_predicted_time),
         cmocka_unit_test(fields_can_be_set),
