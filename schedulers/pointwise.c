@@ -51,10 +51,11 @@ propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
     }
 }
 
-/* Bytes one element reads, operands without a row axis from L2. */
+/* Bytes one element reads; from L2 those of operands that lack an axis, which
+ * without the column axis are one load a vector. */
 static void
-count_element(const struct problem *p, double *ret_in, double *ret_l2,
-              int *ret_regs)
+count_element(const struct problem *p, double vector, double *ret_in,
+              double *ret_l2, int *ret_regs)
 {
     const struct facts *f = p->f;
 
@@ -66,7 +67,7 @@ count_element(const struct problem *p, double *ret_in, double *ret_l2,
         if (f->node[n].axes == facts_all_axes(f))
             *ret_in += bytes;
         else
-            *ret_l2 += bytes;
+            *ret_l2 += node_has_column(f, n) ? bytes : bytes / vector;
         *ret_regs += 2;
     }
 }
@@ -104,7 +105,7 @@ cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
         return why;
     if (p->n_static && vec > 1 && p->n % k->key[PK_VECTOR])
         return "vector does not divide the columns";
-    count_element(p, &in, &l2, &regs);
+    count_element(p, vec, &in, &l2, &regs);
     elements = (double)MAX(n, 1) * (double)MAX(p->m, 1);
     c->regs = regs + (int)(each * (in + l2) / 4) + 8;
     cap = device_register_cap(p->dev, (int)threads,

@@ -287,6 +287,21 @@ unpacked_registers(const struct row_use *u, const struct row_shape *s)
     return 0;
 }
 
+/* Rows of one step that have values of their own: each of these with what its
+ * address takes, and the offset of the row. */
+static int
+step_registers(const struct problem *p, const struct row_shape *s)
+{
+    int scalars = 0;
+
+    for (node_id n = 0; n < p->f->g->n_nodes; n++)
+        scalars += p->f->node[n].live && p->f->node[n].is_leaf &&
+                   node_has_rows(p->f, n) && !node_has_column(p->f, n);
+    if (!s->tiles || s->steps == 1 || !scalars)
+        return 0;
+    return s->steps * (2 * scalars + (s->vec == 1 ? 3 : 1));
+}
+
 static int
 estimate_registers(const struct row_use *u, const struct row_shape *s)
 {
@@ -301,7 +316,7 @@ estimate_registers(const struct row_use *u, const struct row_shape *s)
     row += unpacked_registers(u, s);
     return overhead_registers(u->p, u->k, s) + row +
            lasting_registers(u->p, u->k, s) + next_row_registers(u, s) +
-           guard_registers(u->p, s);
+           guard_registers(u->p, s) + step_registers(u->p, s);
 }
 
 /* Column sums of the chunks of rows so far, with what rounding lost. */

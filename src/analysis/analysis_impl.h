@@ -42,6 +42,7 @@ struct space {
     int (*dim)[MAX_RANK]; /* class by node and dimension; NO_AXIS: extent 1 */
     struct view **view;   /* by node; NULL when it isn't a leaf */
     VEC(struct access) accesses;
+    axis_mask (*over)[MAX_RANK]; /* reductions: axes by reduced dimension */
 };
 
 /* The first reason stays. */
@@ -79,6 +80,10 @@ void space_place(struct space *s);
 /* A rough number of elements or elements' distance: unknown symbols are 1024.
  */
 double rough(const struct sym *s);
+
+/* two_steps.c: the graph with reductions over the column and other axes as one
+ * over the column and one over the rest; NULL: there are none. */
+const struct graph *two_steps(struct arena *a, const struct facts *f);
 
 /* classify.c: column, kind, levels; then the traffic. */
 int choose_column(struct space *s);

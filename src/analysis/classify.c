@@ -142,6 +142,14 @@ misused_outer(struct space *s, node_id id)
 }
 
 static void
+set_column_dims(struct space *s, node_id id)
+{
+    for (int d = 0; d < MAX_RANK; d++)
+        if (s->f->column != NO_AXIS && s->over[id][d] == 1u << s->f->column)
+            s->f->node[id].column_dims |= 1u << d;
+}
+
+static void
 set_kind(struct space *s)
 {
     bool inner = false, outer = false;
@@ -152,8 +160,10 @@ set_kind(struct space *s)
         if (!s->f->node[id].live)
             continue;
         set_levels(s, id);
-        if (facts_is_reduction(s->f, id))
+        if (facts_is_reduction(s->f, id)) {
+            set_column_dims(s, id);
             why = other_reduction(s, id);
+        }
         if (!why)
             why = misused_outer(s, id);
         if (why && !s->f->kind_why)

@@ -48,6 +48,9 @@ struct node_facts {
                           one counts itself: it is its operand's level + 1 */
     bool after_outer;  /* depends on an outer reduction */
     axis_mask reduced; /* reductions: the axes reduced */
+    /* Reductions: which dimensions of the operand, bit by bit, are reduced and
+       lie on the column axis alone. */
+    uint32_t column_dims;
 };
 
 enum graph_kind {
@@ -83,6 +86,9 @@ struct facts {
 };
 
 struct facts *facts_analyse(struct arena *a, const struct graph *simplified);
+/* The facts of a program as schedulers get it: simplified, and with reductions
+ * in two steps where that is what they are to do (two_steps.c). */
+struct facts *facts_prepare(struct arena *a, const struct graph *resolved);
 /* A readable listing, for --emit and tests. */
 void facts_print(struct buf *b, const struct facts *f);
 /* Follows aliases. */

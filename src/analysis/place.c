@@ -201,7 +201,8 @@ reduced_axes(struct space *s, node_id id)
         int k = n->flag[d] ? class_axes(s, s->dim[n->args[0]][d], axis) : 0;
 
         for (int i = 0; i < k; i++)
-            m |= 1u << axis[i];
+            s->over[id][d] |= 1u << axis[i];
+        m |= s->over[id][d];
     }
     return m;
 }
@@ -353,7 +354,18 @@ renumber(struct space *s, const int *from, int n)
 
         f->axes = permute_mask(f->axes, from, n);
         f->reduced = permute_mask(f->reduced, from, n);
+        for (int d = 0; f->reduced && d < MAX_RANK; d++)
+            s->over[id][d] = permute_mask(s->over[id][d], from, n);
     }
+}
+
+/* What lies on axis a will lie on b. */
+static void
+join_dims(struct space *s, int a, int b)
+{
+    for (node_id id = 0; id < s->g->n_nodes; id++)
+        for (int d = 0; s->f->node[id].reduced && d < MAX_RANK; d++)
+            s->over[id][d] |= (s->over[id][d] >> a & 1) << b;
 }
 
 static bool
@@ -372,6 +384,7 @@ merge_one(struct space *s)
             for (int i = 0; i < s->f->n_axes; i++)
                 if (i != a)
                     from[n++] = i;
+            join_dims(s, a, b);
             renumber(s, from, n);
             return true;
         }
@@ -473,6 +486,7 @@ space_place(struct space *s)
     if (!s->f->axes_ok)
         return;
     make_accesses(s);
+    s->over = arena_array(s->arena, s->g->n_nodes, sizeof(*s->over));
     for (node_id id = 0; id < s->g->n_nodes && s->f->axes_ok; id++) {
         if (!s->f->node[id].live)
             continue;

@@ -157,7 +157,8 @@ simplify(struct pipeline *p)
         struct unit *u = &p->units[i];
 
         verify(p, u->resolved);
-        u->simple = graph_simplify(u->resolved);
+        u->facts = facts_prepare(p->arena, u->resolved);
+        u->simple = u->facts->g;
         verify(p, u->simple);
     }
 }
@@ -235,8 +236,6 @@ make_plans(struct pipeline *p)
 {
     if (!check_kernels_exist(p))
         return false;
-    for (uint32_t i = 0; i < p->n_units; i++)
-        p->units[i].facts = facts_analyse(p->arena, p->units[i].simple);
     return p->options->plan ? force_plans(p) : choose(p);
 }
 

@@ -132,6 +132,22 @@ compose(struct simplify *s, struct node *n)
     memcpy(n->map, map, sizeof(n->map));
 }
 
+/* x[.., 0, ..] of a dimension of extent 1 only drops it. */
+static void
+index_of_one(struct simplify *s, struct node *n)
+{
+    int64_t extent;
+
+    if (n->op != OP_SELECT_INDEX || n->n_args != 1 ||
+        !sym_is_int(arg_of(s, n, 0)->dims[n->dim], &extent) || extent != 1)
+        return;
+    n->op = OP_SQUEEZE;
+    for (int d = 0; d < n->rank; d++)
+        n->map[d] = d + (d >= n->dim);
+    n->start[0] = NULL;
+    n->dim = 0;
+}
+
 /* view(f32(x)) is f32(view(x)): there the cast meets what reads it. */
 static bool
 sink_widening(struct simplify *s, const struct node *n, node_id *ret)
@@ -160,6 +176,7 @@ simplify_view(struct simplify *s, struct node *n, node_id *ret)
 {
     if (op_info[n->op].class != OC_VIEW)
         return false;
+    index_of_one(s, n);
     if (sink_widening(s, n, ret))
         return true;
     compose(s, n);

@@ -177,7 +177,7 @@ device_of(struct test_case *t)
 static const struct lowered *
 lower(struct test_case *t, const struct graph *g)
 {
-    struct facts *f = facts_analyse(t->arena, graph_simplify(g));
+    struct facts *f = facts_prepare(t->arena, g);
     uint32_t per_slot = (uint32_t)strtoul(word(t, "plans", "6"), NULL, 10);
     const struct device *dev = device_of(t);
     struct fusion_plan *plan;

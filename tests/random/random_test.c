@@ -189,7 +189,7 @@ static void
 plan(struct program *p)
 {
     struct select_options opt = {.device = device_of(p)};
-    struct facts *f = facts_analyse(p->arena, graph_simplify(p->graph));
+    struct facts *f = facts_prepare(p->arena, p->graph);
     const struct fusion_plan *all = some_plans(p, f);
 
     p->selection = select_plans(p->arena, f, &opt, diag_new(p->arena));

@@ -256,6 +256,56 @@ kinds(void **state)
     }
 }
 
+static uint32_t
+count_live_reductions(const struct facts *f)
+{
+    uint32_t n = 0;
+
+    for (node_id id = 0; id < f->g->n_nodes; id++)
+        n += f->node[id].live && facts_is_reduction(f, id);
+    return n;
+}
+
+/* Over the column and other axes: the column first, once for equal ones; an
+ * index and what a strategy does anyway stay whole. */
+static void
+reductions_in_two_steps(void **state)
+{
+    static const struct {
+        const char *body, *result;
+        uint32_t n, inner;
+    } rows[] = {
+        {"y = sum(x, axis=[0, 2]);", "f32[B]", 2, 1},
+        {"y = sum(x * w[None, :, None]);", "f32[]", 2, 1},
+        {"a = sum(x, axis=[0, 2]); y = a * sum(x, axis=[0, 2], keepdim=true)"
+         "[0, :, 0] + max(x, axis=[0, 2]);",
+         "f32[B]", 5, 2},
+        {"y = argmax(x, axis=2);", "i64[A, B]", 1, 1},
+        {"y = sum(x, axis=2);", "f32[A, B]", 1, 1},
+        {"y = sum(x, axis=[0, 1]);", "f32[C]", 1, 0},
+        {"y = sum(x, axis=1);", "f32[A, C]", 1, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct facts *f = facts_prepare(
+            arena,
+            facts_of(
+                arena_printf(arena,
+                             "fusion f(x: f32[A, B, C], w: f32[B]) -> (y: %s)"
+                             " { %s }",
+                             rows[i].result, rows[i].body))
+                ->g);
+        uint32_t inner = 0;
+
+        for (node_id id = 0; id < f->g->n_nodes; id++)
+            inner += f->node[id].live && facts_is_reduction(f, id) &&
+                     facts_is_inner(f, id);
+        if (count_live_reductions(f) != rows[i].n || inner != rows[i].inner)
+            fail_msg("%s: %s", rows[i].body, listing(f));
+    }
+}
+
 static void
 levels_count_reductions(void **state)
 {
@@ -312,6 +362,7 @@ main(void)
         cmocka_unit_test(independent_results_share_a_loop),
         cmocka_unit_test(an_axis_of_extent_one_is_none),
         cmocka_unit_test(kinds),
+        cmocka_unit_test(reductions_in_two_steps),
         cmocka_unit_test(levels_count_reductions),
         cmocka_unit_test(a_flipped_input_walks_backwards),
     };
