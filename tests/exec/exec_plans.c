@@ -31,7 +31,8 @@ add_fallback(struct arena *a, variant_vec *all)
     VEC_PUSH(a, all, v);
 }
 
-/* A few of those whose rows arrive through a ring suffice beside the others. */
+/* A few of those whose rows arrive through a ring suffice beside the others,
+ * and one of several kernels: their own cases have more. */
 enum { MOST_RINGS = 2 };
 
 static bool
@@ -66,14 +67,14 @@ add_candidates(struct arena *a, const struct facts *f, const struct device *dev,
         BUG("no plan at all");
     for (uint32_t i = 0; i < s->n_slots; i++) {
         const struct variant_slot *slot = &s->slots[i];
-        uint32_t rings = 0, n = 0;
+        uint32_t rings = 0, parts = 0, n = 0;
 
         for (uint32_t c = 0; c < slot->n_candidates && n < per_slot; c++) {
             struct variant_plan v = slot->candidates[c].plan;
 
             if (slot->candidates[c].refused || variant_is_fallback(&v))
                 continue;
-            if (v.n_kernels > 1 && add != add_as_it_is)
+            if (v.n_kernels > 1 && (add != add_as_it_is || parts++ > 0))
                 continue;
             if (v.kernels[0].key[PK_BOUND] > LONGEST_ROW ||
                 v.kernels[0].key[PK_CLUSTER] > 1)
