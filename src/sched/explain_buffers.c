@@ -6,6 +6,7 @@
 
 #include "sched/explain_impl.h"
 
+#include "sched/parts.h"
 #include "sched/plan_impl.h"
 #include "support/arena.h"
 #include "support/buf.h"
@@ -22,22 +23,49 @@ explain_store(struct arena *a, int64_t store)
 const char *
 explain_what(const struct facts *f, node_id n)
 {
+    const struct node *nd = graph_node(f->g, n);
+
+    if (nd->op == OP_INPUT && f->g->params[nd->param].is_workspace)
+        return "workspace";
     if (f->node[n].is_leaf)
         return "input";
     return facts_is_outer(f, n) ? "column sum" : "computed";
 }
 
-const struct buffer_wait *
-explain_waits(const struct selection *s, const struct kernel_plan *k,
-              int64_t columns)
+const struct facts *
+explain_part(const struct selection *s, const struct candidate *c,
+             uint32_t kernel)
 {
+    return part_facts(s->problem->arena, s->facts, &c->plan, kernel);
+}
+
+/* The columns that a part is counted with. */
+static int64_t
+columns_of(const struct selection *s, const struct variant_slot *slot,
+           const struct facts *part)
+{
+    int64_t n;
+
+    if (part != s->facts && part->column != NO_AXIS &&
+        sym_is_int(part->axes[part->column].extent, &n))
+        return n;
+    return slot->columns;
+}
+
+const struct buffer_wait *
+explain_waits(const struct selection *s, const struct variant_slot *slot,
+              const struct candidate *c, uint32_t kernel)
+{
+    const struct kernel_plan *k = &c->plan.kernels[kernel];
     struct arena *a = s->problem->arena;
+    const struct facts *part;
     struct buffer_wait *w;
 
     if (!schedulers[k->scheduler]->waits || !k->n_buffers)
         return NULL;
+    part = explain_part(s, c, kernel);
     w = NEW_ARRAY(a, struct buffer_wait, k->n_buffers);
-    schedulers[k->scheduler]->waits(a, s->facts, k, columns, w);
+    schedulers[k->scheduler]->waits(a, part, k, columns_of(s, slot, part), w);
     return w;
 }
 
@@ -150,22 +178,47 @@ name_width(struct arena *a, const struct graph *g, const struct kernel_plan *k)
 }
 
 static void
-print_buffer(struct buf *b, const struct selection *s,
+print_buffer(struct buf *b, const char *name, const char *what,
              const struct buffer_plan *p, const struct buffer_wait *w,
              int width)
 {
-    const char *name = plan_node_name(b->arena, s->facts->g, p->node);
     size_t len;
     const char *reuse =
         key_word(&buffer_key_info[BK_REUSE], p->key[BK_REUSE], &len);
 
     buf_printf(b, "          %-*s  %-10s  %-15s  reuse %-4.*s", width, name,
-               explain_what(s->facts, p->node),
-               explain_store(b->arena, p->key[BK_STORE]), (int)len, reuse);
+               what, explain_store(b->arena, p->key[BK_STORE]), (int)len,
+               reuse);
     if (w)
         buf_printf(b, "  %6" PRId64 " bytes  %-10s", w->bytes,
                    phase_words(b->arena, w));
     buf_printf(b, "  (%s)\n", p->reason ? p->reason : "");
+}
+
+/* For the kernels behind it. */
+static void
+print_writes(struct buf *b, const struct graph *g, const struct kernel_plan *k,
+             uint32_t kernel)
+{
+    for (uint32_t i = 0; i < k->n_writes; i++) {
+        if (i)
+            buf_puts(b, ", ");
+        else
+            buf_printf(b, "        kernel %u writes to workspace ", kernel);
+        buf_puts(b, plan_node_name(b->arena, g, k->writes[i]));
+    }
+    buf_puts(b, k->n_writes ? "\n" : "");
+}
+
+static void
+print_title(struct buf *b, const struct candidate *c, uint32_t kernel,
+            bool others)
+{
+    if (c->plan.n_kernels > 1)
+        buf_printf(b, "        buffers of kernel %u, bytes of a row\n", kernel);
+    else
+        buf_printf(b, "        buffers, bytes of a row%s\n",
+                   others ? ", and the best plan with another store" : "");
 }
 
 void
@@ -174,16 +227,21 @@ explain_buffers(struct buf *b, const struct selection *s,
                 uint32_t kernel)
 {
     const struct kernel_plan *k = &c->plan.kernels[kernel];
-    const struct buffer_wait *w = explain_waits(s, k, slot->columns);
-    int width = name_width(b->arena, s->facts->g, k);
-    bool chosen = c == &slot->candidates[slot->chosen];
+    const struct buffer_wait *w = explain_waits(s, slot, c, kernel);
+    const struct facts *f = explain_part(s, c, kernel);
+    const struct graph *g = s->facts->g;
+    int width = name_width(b->arena, g, k);
+    bool alone = c == &slot->candidates[slot->chosen] && c->plan.n_kernels == 1;
 
     if (k->n_buffers)
-        buf_printf(b, "        buffers, bytes of a row%s\n",
-                   chosen ? ", and the best plan with another store" : "");
+        print_title(b, c, kernel, alone);
     for (uint32_t i = 0; i < k->n_buffers; i++) {
-        print_buffer(b, s, &k->buffers[i], w ? &w[i] : NULL, width);
-        if (chosen)
-            print_alternatives(b, s, slot, &k->buffers[i], 12 + width);
+        const struct buffer_plan *p = &k->buffers[i];
+
+        print_buffer(b, plan_node_name(b->arena, g, p->node),
+                     explain_what(f, p->node), p, w ? &w[i] : NULL, width);
+        if (alone)
+            print_alternatives(b, s, slot, p, 12 + width);
     }
+    print_writes(b, g, k, kernel);
 }

@@ -48,12 +48,18 @@ uint32_t explain_alternatives(const struct selection *s,
                               const struct variant_slot *slot,
                               const struct buffer_plan *b,
                               struct alternative ret[STORE_COUNT]);
-/* "input", "computed", "column sum". */
+/* "input", "workspace", "computed", "column sum"; f: of the kernel's part. */
 const char *explain_what(const struct facts *f, node_id n);
+/* The facts of a candidate's kernel. */
+const struct facts *explain_part(const struct selection *s,
+                                 const struct candidate *c, uint32_t kernel);
 /* Of each buffer, or NULL where rows have no phases. */
 const struct buffer_wait *explain_waits(const struct selection *s,
-                                        const struct kernel_plan *k,
-                                        int64_t columns);
+                                        const struct variant_slot *slot,
+                                        const struct candidate *c,
+                                        uint32_t kernel);
+/* "reduction, ", or nothing where several kernels have one each. */
+const char *explain_scheduler(struct arena *a, const struct candidate *c);
 void explain_buffers(struct buf *b, const struct selection *s,
                      const struct variant_slot *slot, const struct candidate *c,
                      uint32_t kernel);

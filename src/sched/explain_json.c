@@ -110,12 +110,12 @@ put_alternatives(struct buf *b, const struct selection *s,
 }
 
 static void
-put_buffer(struct buf *b, const struct selection *s,
+put_buffer(struct buf *b, const struct graph *g, const struct facts *f,
            const struct buffer_plan *p, const struct buffer_wait *w)
 {
-    put_string(b, "buffer", plan_node_name(b->arena, s->facts->g, p->node));
+    put_string(b, "buffer", plan_node_name(b->arena, g, p->node));
     buf_puts(b, ", ");
-    put_string(b, "what", explain_what(s->facts, p->node));
+    put_string(b, "what", explain_what(f, p->node));
     buf_puts(b, ", ");
     put_keys(b, buffer_key_info, BK_COUNT, p->key);
     if (w)
@@ -133,16 +133,24 @@ put_buffers(struct buf *b, const struct selection *s,
             uint32_t kernel)
 {
     const struct kernel_plan *k = &c->plan.kernels[kernel];
-    const struct buffer_wait *w = explain_waits(s, k, slot->columns);
-    bool chosen = c == &slot->candidates[slot->chosen];
+    const struct buffer_wait *w = explain_waits(s, slot, c, kernel);
+    const struct facts *f = explain_part(s, c, kernel);
+    bool alone = c == &slot->candidates[slot->chosen] && c->plan.n_kernels == 1;
 
     buf_puts(b, ", \"buffers\": [");
     for (uint32_t i = 0; i < k->n_buffers; i++) {
         buf_puts(b, i ? ", {" : "{");
-        put_buffer(b, s, &k->buffers[i], w ? &w[i] : NULL);
-        if (chosen)
+        put_buffer(b, s->facts->g, f, &k->buffers[i], w ? &w[i] : NULL);
+        if (alone)
             put_alternatives(b, s, slot, &k->buffers[i]);
         buf_putc(b, '}');
+    }
+    buf_puts(b, "], \"writes\": [");
+    for (uint32_t i = 0; i < k->n_writes; i++) {
+        const char *name = plan_node_name(b->arena, s->facts->g, k->writes[i]);
+
+        buf_puts(b, i ? ", " : "");
+        buf_json_string(b, name, strlen(name));
     }
     buf_putc(b, ']');
 }

@@ -5,6 +5,7 @@
 
 #include "sched/explain_impl.h"
 
+#include "sched/parts.h"
 #include "sched/plan_impl.h"
 #include "support/arena.h"
 #include "support/buf.h"
@@ -85,13 +86,16 @@ print_resources(struct buf *b, const struct device *dev,
 }
 
 static void
-print_bytes(struct buf *b, const struct plan_cost *c)
+print_bytes(struct buf *b, const struct plan_cost *c, uint32_t kernels)
 {
+    buf_puts(b, "        ");
+    if (kernels == 1)
+        buf_printf(
+            b, "held %" PRId64 " bytes a row; moved %" PRId64 " bytes a step; ",
+            explain_whole(c->bytes_held), explain_whole(c->bytes_per_step));
     buf_printf(b,
-               "        held %" PRId64 " bytes a row; moved %" PRId64
-               " bytes a step; dram %" PRId64 ", l2 %" PRId64
-               ", shared %" PRId64 " bytes; %" PRId64 " issue slots\n",
-               explain_whole(c->bytes_held), explain_whole(c->bytes_per_step),
+               "dram %" PRId64 ", l2 %" PRId64 ", shared %" PRId64
+               " bytes; %" PRId64 " issue slots\n",
                explain_whole(c->dram_bytes), explain_whole(c->l2_bytes),
                explain_whole(c->smem_bytes), explain_whole(c->issue_slots));
     buf_printf(b,
@@ -172,8 +176,10 @@ print_kernel(struct buf *b, const struct explained *e, uint32_t slot,
     const struct plan_cost *cost = explain_kernel_cost(&c->plan, kernel);
 
     if (c->plan.n_kernels > 1)
-        buf_printf(b, "        kernel %u %s\n", kernel,
-                   scheduler_name[k->scheduler]);
+        buf_printf(b, "        kernel %u %s%s", kernel,
+                   scheduler_name[k->scheduler], cost ? "" : "\n");
+    if (c->plan.n_kernels > 1 && cost)
+        buf_printf(b, ": %" PRId64 " ns\n", explain_whole(cost->total_ns));
     if (k->scheduler == SCHED_FALLBACK)
         return;
     print_geometry(b, k);
@@ -187,9 +193,8 @@ print_head(struct buf *b, const struct variant_slot *s, uint32_t candidate)
 {
     const struct candidate *c = &s->candidates[candidate];
 
-    buf_printf(b, "    %c %u %s, %s: ", candidate == s->chosen ? '*' : ' ',
-               candidate + 1, scheduler_name[c->plan.kernels[0].scheduler],
-               c->summary);
+    buf_printf(b, "    %c %u %s%s: ", candidate == s->chosen ? '*' : ' ',
+               candidate + 1, explain_scheduler(b->arena, c), c->summary);
     if (c->refused)
         buf_printf(b, "refused: %s\n", c->refused);
     else
@@ -213,10 +218,10 @@ explain_plan(struct buf *b, const struct explained *e, uint32_t slot,
         print_kernel(b, e, slot, c, k);
     if (candidate == s->chosen && e->slots)
         print_compiled(b, dev, &e->slots[slot]);
-    if (c->plan.kernels[0].scheduler == SCHED_FALLBACK)
+    if (variant_is_fallback(&c->plan))
         print_fallback(b, &c->plan.cost);
     else
-        print_bytes(b, &c->plan.cost);
+        print_bytes(b, &c->plan.cost, c->plan.n_kernels);
     print_time(b, dev, s, &c->plan.cost);
     for (uint32_t k = 0; k < c->plan.n_kernels; k++)
         explain_buffers(b, e->selection, s, c, k);

@@ -29,7 +29,8 @@ is_first(const struct variant_slot *slot, uint32_t i)
     for (uint32_t k = 0; k < i; k++) {
         const struct candidate *x = &slot->candidates[k];
 
-        if (x->plan.kernels[0].scheduler == c->plan.kernels[0].scheduler &&
+        if (x->plan.n_kernels == c->plan.n_kernels &&
+            x->plan.kernels[0].scheduler == c->plan.kernels[0].scheduler &&
             !x->keep == !c->keep && (!x->keep || !strcmp(x->keep, c->keep)))
             return false;
     }
@@ -68,15 +69,15 @@ print_line(struct buf *b, const struct variant_slot *slot, uint32_t i)
 {
     const struct candidate *c = &slot->candidates[i];
     const struct kernel_plan *k = &c->plan.kernels[0];
-    const struct plan_cost *cost = explain_kernel_cost(&c->plan, 0);
+    const struct candidate *chosen = &slot->candidates[slot->chosen];
 
     buf_printf(b, "        %4u %10" PRId64 "  %7d%%  ", i + 1,
                explain_whole(c->plan.cost.total_ns),
                explain_percent(slot->floor_ns, c->plan.cost.total_ns));
-    if (cost && k->scheduler != SCHED_FALLBACK)
-        print_kernel(b, k, cost);
-    if (k->scheduler != slot->candidates[slot->chosen].plan.kernels->scheduler)
-        buf_printf(b, "%s, ", scheduler_name[k->scheduler]);
+    if (c->plan.n_kernels == 1 && k->scheduler != SCHED_FALLBACK)
+        print_kernel(b, k, &c->plan.cost);
+    if (k->scheduler != chosen->plan.kernels->scheduler)
+        buf_puts(b, explain_scheduler(b->arena, c));
     buf_printf(b, "%s\n", c->summary);
 }
 
@@ -85,9 +86,8 @@ print_refused(struct buf *b, const struct variant_slot *slot, uint32_t i)
 {
     const struct candidate *c = &slot->candidates[i];
 
-    buf_printf(b, "        %4u %s, %s: refused: %s\n", i + 1,
-               scheduler_name[c->plan.kernels[0].scheduler], c->summary,
-               c->refused);
+    buf_printf(b, "        %4u %s%s: refused: %s\n", i + 1,
+               explain_scheduler(b->arena, c), c->summary, c->refused);
 }
 
 void
