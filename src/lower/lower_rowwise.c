@@ -55,7 +55,7 @@ read_plan(struct rw *w, const struct kernel_plan *kp)
                                    : w->f->axes[w->f->column].extent;
     w->m = row_count(w);
     w->exact = is_exact(w);
-    w->wide_columns = w->looped || w->tiles;
+    w->wide_columns = w->looped || w->tiles || rw_counts_own(w);
 }
 
 static bool
@@ -539,8 +539,7 @@ keep_guards(struct rw *w, struct kbuild *b)
     if (!w->exact || !w->persistent || !reads_again(w))
         return;
     w->exact = false;
-    w->end = kb_let(b, "fu_i64", "columns",
-                    ke_call(w->a, "fu_again", NULL, 1, w->end));
+    rw_hide_columns(w, b);
 }
 
 static void

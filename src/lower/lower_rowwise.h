@@ -75,11 +75,13 @@ struct rw {
     const struct kexpr *nv, *mv; /* N, M in the kernel */
     const struct kexpr *first;   /* the block's first column; NULL: 0 */
     const struct kexpr *end;     /* its columns end here, or the row does */
+    const struct kexpr *mine;    /* columns of the block's share, or NULL */
     const struct kexpr *tid, *t, *group; /* thread, its place in the group */
     const struct kexpr *active;         /* this group has a row; NULL: always */
     const struct kexpr *row;            /* row index */
     const struct kexpr *axis[MAX_AXES]; /* row axis indices */
     const struct kexpr *col;            /* first column of the vector */
+    const struct kexpr *own;            /* and in the block's share */
     const struct kexpr *v, *e;          /* loop variables */
     const struct kexpr *parity;
     const struct kexpr *span, *more; /* rows of a chunk; there are more */
@@ -125,9 +127,15 @@ const struct kexpr *rw_offset(struct rw *w, struct kbuild *b,
                               const struct access *acc, const char *name);
 
 /* --- rowwise_cluster.c --- */
-/* The columns of a row that are this block's own: w->first, w->end. */
+/* Columns are counted from the block's first. */
+bool rw_counts_own(const struct rw *w);
+/* The columns of a row that are this block's own: w->first, and w->mine where
+ * they are counted so, else w->end. */
 void rw_declare_columns(struct rw *w, struct kbuild *b);
-/* The column that is `own` columns after the block's first; the reverse. */
+/* Makes where they end a number that the CUDA compiler can't know. */
+void rw_hide_columns(struct rw *w, struct kbuild *b);
+/* The column that is `own` columns after the block's first; the reverse, of the
+ * column w->col. */
 const struct kexpr *rw_column(const struct rw *w, const struct kexpr *own);
 const struct kexpr *rw_own_column(const struct rw *w,
                                   const struct kexpr *column);

@@ -37,6 +37,40 @@ share(const struct rw *w)
         c, sym_ceil_div(c, w->n, sym_mul(c, vec, sym_int(c, w->cluster))), vec);
 }
 
+/* How many of N columns block `rank` has, each block `share`. As a number less
+ * for the last block where that is all: then the CUDA compiler knows which
+ * vectors every block has whole, and guards only the others. */
+static const struct kexpr *
+share_of_block(struct rw *w, const struct kexpr *rank, const struct kexpr *n)
+{
+    struct arena *a = w->a;
+    const struct kexpr *left = ke_bin(a, "-", w->nv, w->first), *is_last;
+    int64_t all, each, less;
+
+    if (sym_is_int(w->n, &all) && sym_is_int(share(w), &each) &&
+        (less = each * w->cluster - all) < each) {
+        is_last = ke_bin(a, "==", rank, ke_int(a, w->cluster - 1));
+        is_last = ke_call(a, "fu_i32", NULL, 1, is_last);
+        return ke_bin(a, "-", n, ke_bin(a, "*", is_last, ke_int(a, less)));
+    }
+    left = ke_call(a, "fu_max_i64", NULL, 2, left, ke_int(a, 0));
+    return ke_call(a, "fu_i32", NULL, 1,
+                   ke_call(a, "fu_min_i64", NULL, 2, n, left));
+}
+
+/* A column is 64 bits wide then, made of the block's first and a number that is
+ * known but for the thread; as one int the CUDA compiler has an address in
+ * registers for each vector. Where the loop over rows doesn't know N, it has
+ * the sums instead, and the int is better. */
+bool
+rw_counts_own(const struct rw *w)
+{
+    int64_t n;
+
+    return w->cluster > 1 && !w->looped &&
+           (!w->persistent || sym_is_int(w->n, &n));
+}
+
 static void
 declare_share(struct rw *w, struct kbuild *b)
 {
@@ -45,11 +79,17 @@ declare_share(struct rw *w, struct kbuild *b)
     const struct kexpr *rank, *n = lower_sym(w->ctx, &w->lk, share(w)), *end;
 
     rank = kb_let(b, "int", "rank", ke_call(a, "fu_cluster_rank", NULL, 0));
+    if (rw_counts_own(w)) {
+        w->first = kb_let(b, type, "first",
+                          ke_bin(a, "*", lower_wide(w->ctx, rank), n));
+        w->mine =
+            w->exact ? n : kb_let(b, "int", "mine", share_of_block(w, rank, n));
+        return;
+    }
     w->first = kb_let(b, type, "first", ke_bin(a, "*", rank, n));
     end = ke_bin(a, "+", w->first, n);
-    w->end = w->exact ? end
-                      : kb_let(b, type, "end",
-                               ke_call(a, "fu_min_i64", NULL, 2, end, w->nv));
+    w->end =
+        kb_let(b, type, "end", ke_call(a, "fu_min_i64", NULL, 2, end, w->nv));
 }
 
 void
@@ -69,6 +109,19 @@ rw_declare_columns(struct rw *w, struct kbuild *b)
         ke_bin(a, "*", tile, ke_int(a, (int64_t)w->tpr * w->vec * w->vpt)));
 }
 
+void
+rw_hide_columns(struct rw *w, struct kbuild *b)
+{
+    struct arena *a = w->a;
+    const struct kexpr *n = w->mine ? lower_wide(w->ctx, w->mine) : w->end;
+
+    n = ke_call(a, "fu_again", NULL, 1, n);
+    if (w->mine)
+        w->mine = kb_let(b, "int", "columns", ke_call(a, "fu_i32", NULL, 1, n));
+    else
+        w->end = kb_let(b, "fu_i64", "columns", n);
+}
+
 const struct kexpr *
 rw_column(const struct rw *w, const struct kexpr *own)
 {
@@ -78,6 +131,8 @@ rw_column(const struct rw *w, const struct kexpr *own)
 const struct kexpr *
 rw_own_column(const struct rw *w, const struct kexpr *column)
 {
+    if (w->mine)
+        return w->own;
     return w->first ? ke_bin(w->a, "-", column, w->first) : column;
 }
 

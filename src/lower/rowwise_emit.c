@@ -189,16 +189,40 @@ computed(struct rw *w, node_id n)
     return lower_node_expr(w->ctx, &w->lk, n, args);
 }
 
-/* Read before, and so planned to be read again: left to itself the CUDA
- * compiler keeps the first reading in registers that the plan doesn't have. */
-static const struct kexpr *
-leaf_again(const struct rw *w, node_id n, const struct kexpr *at)
+/* Read before, and so planned to be read again. */
+static bool
+is_read_again(const struct rw *w, node_id n)
 {
     bool before = node_has_rows(w->f, n) ? w->phase > 0 : w->persistent;
 
-    return before && !w->looped && w->node[n].store == STORE_RELOAD
-               ? ke_call(w->a, "fu_again", NULL, 1, at)
-               : at;
+    return before && !w->looped && w->node[n].store == STORE_RELOAD;
+}
+
+static const struct kexpr *
+plus(const struct rw *w, const struct kexpr *x, const struct kexpr *y)
+{
+    return x ? ke_bin(w->a, "+", x, y) : y;
+}
+
+/* Where a leaf's vector, or its element e, lies. Left to itself the CUDA
+ * compiler keeps a first reading in registers that the plan doesn't have. In a
+ * cluster only the block's first column is hidden from it: it would keep what
+ * is added to it, too, a number a vector. */
+static const struct kexpr *
+leaf_place(struct rw *w, node_id n)
+{
+    const struct access *acc = &w->f->accesses[w->f->node[n].access];
+    const struct kexpr *at, *base = w->node[n].offset;
+
+    if (is_read_again(w, n) && w->mine) {
+        at = w->e ? ke_bin(w->a, "+", w->own, w->e) : w->own;
+        base = plus(w, base, column_offset(w, acc, w->first));
+        return ke_bin(w->a, "+", ke_call(w->a, "fu_again", NULL, 1, base),
+                      column_offset(w, acc, lower_wide(w->ctx, at)));
+    }
+    at = w->e ? ke_bin(w->a, "+", w->col, w->e) : w->col;
+    at = plus(w, base, column_offset(w, acc, at));
+    return is_read_again(w, n) ? ke_call(w->a, "fu_again", NULL, 1, at) : at;
 }
 
 static const struct kexpr *
@@ -221,7 +245,6 @@ leaf_element(struct rw *w, node_id n)
     const struct rw_node *r = &w->node[n];
     const struct access *acc = &w->f->accesses[w->f->node[n].access];
     const struct kexpr *e = w->e ? w->e : ke_int(w->a, 0);
-    const struct kexpr *at;
 
     if (r->array && r->store == STORE_REGISTER_F32)
         return kept_slot(w, n);
@@ -230,13 +253,8 @@ leaf_element(struct rw *w, node_id n)
                        e);
     if (r->vector)
         return ke_call(w->a, "fu_get", NULL, 2, r->vector, e);
-    at = w->e ? ke_bin(w->a, "+", w->col, w->e) : w->col;
-    at = column_offset(w, acc, at);
-    if (r->offset)
-        at = ke_bin(w->a, "+", r->offset, at);
     return ke_call(w->a, "fu_load", NULL, 2,
-                   lower_param_pointer(w->ctx, &w->lk, acc),
-                   leaf_again(w, n, at));
+                   lower_param_pointer(w->ctx, &w->lk, acc), leaf_place(w, n));
 }
 
 static const struct kexpr *
@@ -392,8 +410,7 @@ static const struct kexpr *
 load_again(struct rw *w, node_id n, const struct access *acc)
 {
     return ke_call(w->a, "fu_vload", arena_printf(w->a, "%d", w->vec), 2,
-                   lower_param_pointer(w->ctx, &w->lk, acc),
-                   leaf_again(w, n, column_address(w, w->node[n].offset)));
+                   lower_param_pointer(w->ctx, &w->lk, acc), leaf_place(w, n));
 }
 
 static void

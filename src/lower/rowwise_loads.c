@@ -46,9 +46,13 @@ rw_vector_loop(struct rw *w, struct kbuild *b, const struct kexpr *chunk,
     c = ke_bin(a, "+", ke_bin(a, "*", w->v, ke_int(a, w->tpr)), w->t);
     if (w->vec > 1)
         c = ke_bin(a, "*", c, ke_int(a, w->vec));
+    if (w->mine)
+        c = w->own = kb_let(&in, "int", "own", c);
     c = chunk ? ke_bin(a, "+", chunk, c) : rw_column(w, c);
     w->col = kb_let(&in, w->wide_columns ? "fu_i64" : "int", "c", c);
-    if (!w->exact)
+    if (!w->exact && w->mine)
+        cond = rw_and(w, cond, ke_bin(a, "<", w->own, w->mine));
+    else if (!w->exact)
         cond = rw_and(w, cond, ke_bin(a, "<", w->col, w->end));
     return cond ? kb_if(&in, cond) : in;
 }

@@ -204,6 +204,8 @@ own_columns(const struct rw *w)
         return w->nv;
     if (w->exact)
         return ke_int(w->a, (int64_t)w->tpr * w->vec * w->vpt);
+    if (w->mine)
+        return w->mine;
     n = lower_wide(w->ctx, rw_own_column(w, w->end));
     return ke_call(w->a, "fu_max_i64", NULL, 2, n, ke_int(w->a, 0));
 }

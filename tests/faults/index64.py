@@ -31,8 +31,9 @@ def large_programs():
     return module.PROGRAMS
 
 
-# The end of a block's own columns, where blocks share a row.
-SHARE = re.compile(r"\bint end = fu_min_i64\(first \+ [^;]*\);")
+# The end or the number of a block's own columns, where blocks share a row.
+SHARE = re.compile(r"\bint end = fu_min_i64\(first \+ [^;]*\);|"
+                   r"\bint mine = fu_i32\(fu_min_i64\([^;]* - first[^;]*\)\);")
 
 
 def complaints(body, bound=0):

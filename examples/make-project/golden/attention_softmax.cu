@@ -809,6 +809,11 @@ static __device__ __forceinline__ fu_i64 fu_min_i64(fu_i64 a, fu_i64 b)
 {
     return b < a ? b : a;
 }
+
+static __device__ __forceinline__ fu_i64 fu_max_i64(fu_i64 a, fu_i64 b)
+{
+    return a < b ? b : a;
+}
 /* end fu/prim.cuh */
 /* begin fu/reduce.cuh */
 // Sums of many terms: the running sum and what rounding has lost of it so far,
@@ -1166,8 +1171,8 @@ fu_attention_softmax_v3_k0(
     const int lane = tid % 32;
     const int warp = tid / 32;
     const int rank = fu_cluster_rank();
-    const int first = rank * m_2;
-    const int end = fu_min_i64(first + m_2, d_K);
+    const fu_i64 first = fu_i64(rank) * m_2;
+    const int mine = fu_i32(fu_min_i64(m_2, fu_max_i64(d_K - first, 0)));
     // The blocks of the cluster share a row.
     if (tid == 0) {
         fu_mbarrier_init(512, 1);
@@ -1189,8 +1194,9 @@ fu_attention_softmax_v3_k0(
         }
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 b_scores[v] = fu_vload<8>(p_scores, o_scores + c);
             }
         }
@@ -1198,8 +1204,9 @@ fu_attention_softmax_v3_k0(
         float r_4 = (-fu_inff());
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_scores = fu_get(b_scores[v], e);
@@ -1230,8 +1237,9 @@ fu_attention_softmax_v3_k0(
         float r_8 = 0.0f;
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 fu_stay_packed(b_scores[v]);
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
@@ -1266,8 +1274,9 @@ fu_attention_softmax_v3_k0(
         const fu_divisor d_p = fu_divide_by(r_8);
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 fu_vec<fu_bf16, 8> s_p;
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
@@ -1295,8 +1304,8 @@ fu_attention_softmax_v4_k0(
     const int lane = tid % 32;
     const int warp = tid / 32;
     const int rank = fu_cluster_rank();
-    const int first = rank * m_2;
-    const int end = fu_min_i64(first + m_2, d_K);
+    const fu_i64 first = fu_i64(rank) * m_2;
+    const int mine = fu_i32(fu_min_i64(m_2, fu_max_i64(d_K - first, 0)));
     // The blocks of the cluster share a row.
     if (tid == 0) {
         fu_mbarrier_init(1024, 1);
@@ -1318,8 +1327,9 @@ fu_attention_softmax_v4_k0(
         }
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 b_scores[v] = fu_vload<8>(p_scores, o_scores + c);
             }
         }
@@ -1327,8 +1337,9 @@ fu_attention_softmax_v4_k0(
         float r_4 = (-fu_inff());
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_scores = fu_get(b_scores[v], e);
@@ -1364,8 +1375,9 @@ fu_attention_softmax_v4_k0(
         float r_8 = 0.0f;
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 fu_stay_packed(b_scores[v]);
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
@@ -1405,8 +1417,9 @@ fu_attention_softmax_v4_k0(
         const fu_divisor d_p = fu_divide_by(r_8);
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 fu_vec<fu_bf16, 8> s_p;
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
@@ -1434,8 +1447,8 @@ fu_attention_softmax_v5_k0(
     const int lane = tid % 32;
     const int warp = tid / 32;
     const int rank = fu_cluster_rank();
-    const int first = rank * m_2;
-    const int end = fu_min_i64(first + m_2, d_K);
+    const fu_i64 first = fu_i64(rank) * m_2;
+    const int mine = fu_i32(fu_min_i64(m_2, fu_max_i64(d_K - first, 0)));
     // The blocks of the cluster share a row.
     if (tid == 0) {
         fu_mbarrier_init(2048, 1);
@@ -1457,8 +1470,9 @@ fu_attention_softmax_v5_k0(
         }
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 b_scores[v] = fu_vload<8>(p_scores, o_scores + c);
             }
         }
@@ -1466,8 +1480,9 @@ fu_attention_softmax_v5_k0(
         float r_4 = (-fu_inff());
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_scores = fu_get(b_scores[v], e);
@@ -1503,8 +1518,9 @@ fu_attention_softmax_v5_k0(
         float r_8 = 0.0f;
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 fu_stay_packed(b_scores[v]);
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
@@ -1544,8 +1560,9 @@ fu_attention_softmax_v5_k0(
         const fu_divisor d_p = fu_divide_by(r_8);
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 fu_vec<fu_bf16, 8> s_p;
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {

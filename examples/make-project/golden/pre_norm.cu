@@ -797,6 +797,11 @@ static __device__ __forceinline__ fu_i64 fu_min_i64(fu_i64 a, fu_i64 b)
 {
     return b < a ? b : a;
 }
+
+static __device__ __forceinline__ fu_i64 fu_max_i64(fu_i64 a, fu_i64 b)
+{
+    return a < b ? b : a;
+}
 /* end fu/prim.cuh */
 /* begin fu/reduce.cuh */
 // Sums of many terms: the running sum and what rounding has lost of it so far,
@@ -1102,8 +1107,8 @@ fu_pre_norm_v3_k0(
     const int lane = tid % 32;
     const int warp = tid / 32;
     const int rank = fu_cluster_rank();
-    const int first = rank * m_2;
-    const int end = fu_min_i64(first + m_2, d_N);
+    const fu_i64 first = fu_i64(rank) * m_2;
+    const int mine = fu_i32(fu_min_i64(m_2, fu_max_i64(d_N - first, 0)));
     // The blocks of the cluster share a row.
     if (tid == 0) {
         fu_mbarrier_init(512, 1);
@@ -1125,16 +1130,18 @@ fu_pre_norm_v3_k0(
         }
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 b_x[v] = fu_vload<8>(p_x, o_x + c);
             }
         }
         float r_3 = 0.0f;
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_x = fu_get(b_x[v], e);
@@ -1168,8 +1175,9 @@ fu_pre_norm_v3_k0(
         const float v_11 = fu_rsqrt(v_10);
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
                 fu_stay_packed(b_x[v]);
                 fu_vec<fu_bf16, 8> s_y;
@@ -1201,8 +1209,8 @@ fu_pre_norm_v4_k0(
     const int lane = tid % 32;
     const int warp = tid / 32;
     const int rank = fu_cluster_rank();
-    const int first = rank * m_2;
-    const int end = fu_min_i64(first + m_2, d_N);
+    const fu_i64 first = fu_i64(rank) * m_2;
+    const int mine = fu_i32(fu_min_i64(m_2, fu_max_i64(d_N - first, 0)));
     // The blocks of the cluster share a row.
     if (tid == 0) {
         fu_mbarrier_init(1024, 1);
@@ -1224,16 +1232,18 @@ fu_pre_norm_v4_k0(
         }
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 b_x[v] = fu_vload<8>(p_x, o_x + c);
             }
         }
         float r_3 = 0.0f;
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_x = fu_get(b_x[v], e);
@@ -1272,8 +1282,9 @@ fu_pre_norm_v4_k0(
         const float v_11 = fu_rsqrt(v_10);
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 256 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 256 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
                 fu_stay_packed(b_x[v]);
                 fu_vec<fu_bf16, 8> s_y;
@@ -1305,8 +1316,8 @@ fu_pre_norm_v5_k0(
     const int lane = tid % 32;
     const int warp = tid / 32;
     const int rank = fu_cluster_rank();
-    const int first = rank * m_2;
-    const int end = fu_min_i64(first + m_2, d_N);
+    const fu_i64 first = fu_i64(rank) * m_2;
+    const int mine = fu_i32(fu_min_i64(m_2, fu_max_i64(d_N - first, 0)));
     // The blocks of the cluster share a row.
     if (tid == 0) {
         fu_mbarrier_init(2048, 1);
@@ -1324,8 +1335,9 @@ fu_pre_norm_v5_k0(
         float r_3 = 0.0f;
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 512 + tid) * 8;
-            if (c < end) {
+            const int own = (v * 512 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
                 const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, o_x + c);
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
@@ -1365,9 +1377,10 @@ fu_pre_norm_v5_k0(
         const float v_11 = fu_rsqrt(v_10);
 #pragma unroll
         for (int v = 0; v < 8; ++v) {
-            const int c = first + (v * 512 + tid) * 8;
-            if (c < end) {
-                const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, fu_again(o_x + c));
+            const int own = (v * 512 + tid) * 8;
+            const fu_i64 c = first + own;
+            if (own < mine) {
+                const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, fu_again(o_x + first) + fu_i64(own));
                 const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
                 fu_vec<fu_bf16, 8> s_y;
 #pragma unroll
