@@ -26,6 +26,7 @@ STORES = {  # colour, words
     "ring": ("#009e73", "ring, bulk copies"),
     "shared": ("#7fcdbb", "shared memory"),
     "cluster": ("#cc79a7", "shared memory of the cluster"),
+    "workspace": ("#d55e00", "workspace, for later kernels"),
     "reload": ("#e69f00", "read again from L2"),
     "none": ("#bbbbbb", "not kept"),
 }
@@ -135,7 +136,7 @@ def draw_buffer(buffer, phases, columns, y):
 
 def draw_buffers(fusion, chosen, top):
     """The parts, and where the next one starts."""
-    phases = fusion["phases"]
+    phases = chosen.get("phases", fusion["phases"])  # those of a part
     columns = Columns(len(phases))
     notes = max(len(phase_notes(p)) for p in phases)
     y = top + 15 + 13 * notes

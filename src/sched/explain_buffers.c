@@ -20,53 +20,78 @@ explain_store(struct arena *a, int64_t store)
     return arena_strndup(a, w, len);
 }
 
+struct explained_kernel
+explain_kernel(const struct selection *s, const struct variant_slot *slot,
+               const struct candidate *c, uint32_t index)
+{
+    const struct problem *p = s->problem;
+    struct explained_kernel k = {.selection = s,
+                                 .slot = slot,
+                                 .candidate = c,
+                                 .index = index,
+                                 .plan = &c->plan.kernels[index],
+                                 .cost = &c->plan.cost,
+                                 .facts = s->facts,
+                                 .columns = slot->columns};
+    struct problem part;
+
+    if (c->plan.n_kernels == 1)
+        return k;
+    k.facts = part_facts(p->arena, s->facts, &c->plan, index);
+    problem_init(p->arena, k.facts, p->dev, p->hints, p->n_hints, &part);
+    if (!sym_equal(p->n_sym, part.n_sym))
+        k.columns = part.n;
+    k.cost = c->plan.part_costs ? &c->plan.part_costs[index] : NULL;
+    return k;
+}
+
 const char *
 explain_what(const struct facts *f, node_id n)
 {
     const struct node *nd = graph_node(f->g, n);
 
-    if (nd->op == OP_INPUT && f->g->params[nd->param].is_workspace)
-        return "workspace";
     if (f->node[n].is_leaf)
-        return "input";
+        return nd->op == OP_INPUT && f->g->params[nd->param].is_workspace
+                   ? "workspace"
+                   : "input";
     return facts_is_outer(f, n) ? "column sum" : "computed";
 }
 
-const struct facts *
-explain_part(const struct selection *s, const struct candidate *c,
-             uint32_t kernel)
+/* Of a value that waits for later kernels, as much as a row has of it. */
+static struct explained_buffer
+written_buffer(const struct explained_kernel *k, node_id n)
 {
-    return part_facts(s->problem->arena, s->facts, &c->plan, kernel);
-}
+    struct explained_buffer w = {.plan = plan_write(n), .written = true};
+    enum dtype t = dtype_compute(graph_node(k->facts->g, n)->dtype);
 
-/* The columns that a part is counted with. */
-static int64_t
-columns_of(const struct selection *s, const struct variant_slot *slot,
-           const struct facts *part)
-{
-    int64_t n;
-
-    if (part != s->facts && part->column != NO_AXIS &&
-        sym_is_int(part->axes[part->column].extent, &n))
-        return n;
-    return slot->columns;
-}
-
-const struct buffer_wait *
-explain_waits(const struct selection *s, const struct variant_slot *slot,
-              const struct candidate *c, uint32_t kernel)
-{
-    const struct kernel_plan *k = &c->plan.kernels[kernel];
-    struct arena *a = s->problem->arena;
-    const struct facts *part;
-    struct buffer_wait *w;
-
-    if (!schedulers[k->scheduler]->waits || !k->n_buffers)
-        return NULL;
-    part = explain_part(s, c, kernel);
-    w = NEW_ARRAY(a, struct buffer_wait, k->n_buffers);
-    schedulers[k->scheduler]->waits(a, part, k, columns_of(s, slot, part), w);
+    w.has_wait = k->facts->axes_ok;
+    w.wait.bytes = dtype_info[t].bytes;
+    if (w.has_wait && node_has_column(k->facts, n))
+        w.wait.bytes *= k->columns;
+    w.wait.first = w.wait.last = k->facts->node[n].level;
     return w;
+}
+
+uint32_t
+explain_list_buffers(const struct explained_kernel *k,
+                     struct explained_buffer **ret)
+{
+    struct arena *a = k->selection->problem->arena;
+    const struct kernel_plan *p = k->plan;
+    const struct scheduler *s = schedulers[p->scheduler];
+    uint32_t n = p->n_buffers + p->n_writes;
+    struct explained_buffer *v = NEW_ARRAY(a, struct explained_buffer, n + 1);
+    struct buffer_wait *w = NEW_ARRAY(a, struct buffer_wait, n + 1);
+
+    if (s->waits)
+        s->waits(a, k->facts, p, k->columns, w);
+    for (uint32_t i = 0; i < p->n_buffers; i++)
+        v[i] = (struct explained_buffer){
+            .plan = p->buffers[i], .wait = w[i], .has_wait = s->waits != NULL};
+    for (uint32_t i = 0; i < p->n_writes; i++)
+        v[p->n_buffers + i] = written_buffer(k, p->writes[i]);
+    *ret = v;
+    return n;
 }
 
 /* --- other stores --------------------------------------------------------- */
@@ -79,33 +104,28 @@ reads_again(const struct facts *f, const struct kernel_plan *k, node_id n)
     return f->node[n].is_leaf && (k->key[PK_LOOPED] || !node_has_rows(f, n));
 }
 
-/* Where the plan has the value, STORE_NONE where nowhere; false when that is no
- * answer: a kernel for each reduction keeps everything in workspace. */
+/* Where the kernel has the value, STORE_NONE where nowhere; false when that is
+ * no answer: fallback keeps everything in workspace. */
 static bool
-store_in(const struct facts *f, const struct variant_plan *v, node_id n,
+store_in(const struct facts *f, const struct kernel_plan *k, node_id n,
          enum store *ret)
 {
-    *ret = STORE_NONE;
-    for (uint32_t k = 0; k < v->n_kernels; k++) {
-        const struct kernel_plan *x = &v->kernels[k];
-
-        if (x->scheduler == SCHED_FALLBACK)
-            return false;
-        for (uint32_t i = 0; i < x->n_buffers; i++)
-            if (x->buffers[i].node == n)
-                *ret = (enum store)x->buffers[i].key[BK_STORE];
-        if (*ret == STORE_NONE && reads_again(f, x, n))
-            *ret = STORE_RELOAD;
-    }
+    if (k->scheduler == SCHED_FALLBACK)
+        return false;
+    *ret = reads_again(f, k, n) ? STORE_RELOAD : STORE_NONE;
+    for (uint32_t i = 0; i < k->n_buffers; i++)
+        if (k->buffers[i].node == n)
+            *ret = (enum store)k->buffers[i].key[BK_STORE];
     return *ret != STORE_NONE || !facts_is_outer(f, n);
 }
 
 uint32_t
-explain_alternatives(const struct selection *s, const struct variant_slot *slot,
+explain_alternatives(const struct explained_kernel *k,
                      const struct buffer_plan *b,
                      struct alternative ret[STORE_COUNT])
 {
-    double now = slot->candidates[slot->chosen].plan.cost.total_ns;
+    const struct variant_slot *slot = k->slot;
+    int64_t now = explain_whole(k->candidate->plan.cost.total_ns);
     bool seen[STORE_COUNT] = {false};
     uint32_t n = 0;
 
@@ -114,15 +134,16 @@ explain_alternatives(const struct selection *s, const struct variant_slot *slot,
         const struct candidate *c = &slot->candidates[i];
         enum store store;
 
-        if (!store_in(s->facts, &c->plan, b->node, &store) || seen[store])
+        if (c->plan.n_kernels != k->candidate->plan.n_kernels ||
+            !store_in(k->facts, &c->plan.kernels[k->index], b->node, &store) ||
+            seen[store])
             continue;
         seen[store] = true;
         ret[n++] = (struct alternative){
             .store = store,
             .plan = i + 1,
             .refused = c->refused,
-            .more_ns =
-                explain_whole(c->plan.cost.total_ns) - explain_whole(now),
+            .more_ns = explain_whole(c->plan.cost.total_ns) - now,
         };
     }
     return n;
@@ -139,18 +160,17 @@ store_words(struct arena *a, const struct facts *f, node_id n, enum store store)
 }
 
 static void
-print_alternatives(struct buf *b, const struct selection *s,
-                   const struct variant_slot *slot, const struct buffer_plan *p,
-                   int indent)
+print_alternatives(struct buf *b, const struct explained_kernel *k,
+                   const struct buffer_plan *p, int indent)
 {
     struct alternative x[STORE_COUNT];
-    uint32_t n = explain_alternatives(s, slot, p, x);
+    uint32_t n = explain_alternatives(k, p, x);
 
     if (n)
         buf_printf(b, "%*sinstead: ", indent, "");
     for (uint32_t i = 0; i < n; i++) {
         buf_printf(b, "%s%s ", i ? "; " : "",
-                   store_words(b->arena, s->facts, p->node, x[i].store));
+                   store_words(b->arena, k->facts, p->node, x[i].store));
         if (x[i].refused)
             buf_printf(b, "refused (plan %u: %s)", x[i].plan, x[i].refused);
         else
@@ -168,80 +188,50 @@ phase_words(struct arena *a, const struct buffer_wait *w)
 }
 
 static int
-name_width(struct arena *a, const struct graph *g, const struct kernel_plan *k)
+name_width(struct arena *a, const struct graph *g,
+           const struct explained_buffer *v, uint32_t n)
 {
     size_t width = 0;
 
-    for (uint32_t i = 0; i < k->n_buffers; i++)
-        width = MAX(width, strlen(plan_node_name(a, g, k->buffers[i].node)));
+    for (uint32_t i = 0; i < n; i++)
+        width = MAX(width, strlen(plan_node_name(a, g, v[i].plan.node)));
     return (int)MIN(width, 24u);
 }
 
 static void
-print_buffer(struct buf *b, const char *name, const char *what,
-             const struct buffer_plan *p, const struct buffer_wait *w,
-             int width)
+print_buffer(struct buf *b, const struct explained_kernel *k,
+             const struct explained_buffer *v, int width)
 {
+    const struct buffer_plan *p = &v->plan;
+    const char *name =
+        plan_node_name(b->arena, k->selection->facts->g, p->node);
     size_t len;
     const char *reuse =
         key_word(&buffer_key_info[BK_REUSE], p->key[BK_REUSE], &len);
 
-    buf_printf(b, "          %-*s  %-10s  %-15s  reuse %-4.*s", width, name,
-               what, explain_store(b->arena, p->key[BK_STORE]), (int)len,
-               reuse);
-    if (w)
-        buf_printf(b, "  %6" PRId64 " bytes  %-10s", w->bytes,
-                   phase_words(b->arena, w));
+    buf_printf(b, "          %-*s  %-10s  %-15s  reuse %-7.*s", width, name,
+               explain_what(k->facts, p->node),
+               explain_store(b->arena, p->key[BK_STORE]), (int)len, reuse);
+    if (v->has_wait)
+        buf_printf(b, "  %6" PRId64 " bytes  %-10s", v->wait.bytes,
+                   phase_words(b->arena, &v->wait));
     buf_printf(b, "  (%s)\n", p->reason ? p->reason : "");
 }
 
-/* For the kernels behind it. */
-static void
-print_writes(struct buf *b, const struct graph *g, const struct kernel_plan *k,
-             uint32_t kernel)
-{
-    for (uint32_t i = 0; i < k->n_writes; i++) {
-        if (i)
-            buf_puts(b, ", ");
-        else
-            buf_printf(b, "        kernel %u writes to workspace ", kernel);
-        buf_puts(b, plan_node_name(b->arena, g, k->writes[i]));
-    }
-    buf_puts(b, k->n_writes ? "\n" : "");
-}
-
-static void
-print_title(struct buf *b, const struct candidate *c, uint32_t kernel,
-            bool others)
-{
-    if (c->plan.n_kernels > 1)
-        buf_printf(b, "        buffers of kernel %u, bytes of a row\n", kernel);
-    else
-        buf_printf(b, "        buffers, bytes of a row%s\n",
-                   others ? ", and the best plan with another store" : "");
-}
-
 void
-explain_buffers(struct buf *b, const struct selection *s,
-                const struct variant_slot *slot, const struct candidate *c,
-                uint32_t kernel)
+explain_buffers(struct buf *b, const struct explained_kernel *k)
 {
-    const struct kernel_plan *k = &c->plan.kernels[kernel];
-    const struct buffer_wait *w = explain_waits(s, slot, c, kernel);
-    const struct facts *f = explain_part(s, c, kernel);
-    const struct graph *g = s->facts->g;
-    int width = name_width(b->arena, g, k);
-    bool alone = c == &slot->candidates[slot->chosen] && c->plan.n_kernels == 1;
+    struct explained_buffer *v;
+    uint32_t n = explain_list_buffers(k, &v);
+    int width = name_width(b->arena, k->selection->facts->g, v, n);
+    bool chosen = k->candidate == &k->slot->candidates[k->slot->chosen];
 
-    if (k->n_buffers)
-        print_title(b, c, kernel, alone);
-    for (uint32_t i = 0; i < k->n_buffers; i++) {
-        const struct buffer_plan *p = &k->buffers[i];
-
-        print_buffer(b, plan_node_name(b->arena, g, p->node),
-                     explain_what(f, p->node), p, w ? &w[i] : NULL, width);
-        if (alone)
-            print_alternatives(b, s, slot, p, 12 + width);
+    if (n)
+        buf_printf(b, "        buffers, bytes of a row%s\n",
+                   chosen ? ", and the best plan with another store" : "");
+    for (uint32_t i = 0; i < n; i++) {
+        print_buffer(b, k, &v[i], width);
+        if (chosen && !v[i].written)
+            print_alternatives(b, k, &v[i].plan, 12 + width);
     }
-    print_writes(b, g, k, kernel);
 }

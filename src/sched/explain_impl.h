@@ -21,9 +21,8 @@ enum { TIME_LINES = CT_COUNT + 1 };
 /* A copy's time and what comes to it; they add up to the total. */
 void explain_time(const struct device *dev, const struct variant_slot *slot,
                   const struct plan_cost *c, struct time_line ret[TIME_LINES]);
-/* Of the kernel itself; NULL where only the sum of all is known. */
-const struct plan_cost *explain_kernel_cost(const struct variant_plan *v,
-                                            uint32_t kernel);
+/* "reduction, ", or nothing where several kernels have one each. */
+const char *explain_scheduler(struct arena *a, const struct candidate *c);
 /* What keeps more blocks from a multiprocessor: "registers", ... */
 const char *explain_limit(struct arena *a, const struct device *dev,
                           const struct kernel_plan *k,
@@ -37,6 +36,23 @@ const char *explain_words(struct arena *a, const struct graph *g, node_id n);
 const bool *explain_unnamed(const struct selection *s);
 
 /* --- explain_buffers.c --- */
+/* A kernel of a candidate, and what it is a kernel of: the fusion, or a part of
+ * it (parts.h). */
+struct explained_kernel {
+    const struct selection *selection;
+    const struct variant_slot *slot;
+    const struct candidate *candidate;
+    uint32_t index;
+    const struct kernel_plan *plan;
+    const struct plan_cost *cost; /* its own */
+    const struct facts *facts;
+    int64_t columns; /* counted with */
+};
+struct explained_kernel explain_kernel(const struct selection *s,
+                                       const struct variant_slot *slot,
+                                       const struct candidate *c,
+                                       uint32_t index);
+
 struct alternative { /* the best plan that has a value in another store */
     enum store store;
     uint32_t plan;       /* from 1 */
@@ -44,25 +60,21 @@ struct alternative { /* the best plan that has a value in another store */
     int64_t more_ns;     /* than the chosen one */
 };
 /* For a buffer of the chosen plan, in their order. */
-uint32_t explain_alternatives(const struct selection *s,
-                              const struct variant_slot *slot,
+uint32_t explain_alternatives(const struct explained_kernel *k,
                               const struct buffer_plan *b,
                               struct alternative ret[STORE_COUNT]);
-/* "input", "workspace", "computed", "column sum"; f: of the kernel's part. */
+/* "input", "workspace", "computed", "column sum". */
 const char *explain_what(const struct facts *f, node_id n);
-/* The facts of a candidate's kernel. */
-const struct facts *explain_part(const struct selection *s,
-                                 const struct candidate *c, uint32_t kernel);
-/* Of each buffer, or NULL where rows have no phases. */
-const struct buffer_wait *explain_waits(const struct selection *s,
-                                        const struct variant_slot *slot,
-                                        const struct candidate *c,
-                                        uint32_t kernel);
-/* "reduction, ", or nothing where several kernels have one each. */
-const char *explain_scheduler(struct arena *a, const struct candidate *c);
-void explain_buffers(struct buf *b, const struct selection *s,
-                     const struct variant_slot *slot, const struct candidate *c,
-                     uint32_t kernel);
+/* What is kept, then what is written for later kernels, with what of a row
+ * waits from which phase to which; has_waits is false where rows have none. */
+struct explained_buffer {
+    struct buffer_plan plan;
+    struct buffer_wait wait;
+    bool has_wait, written;
+};
+uint32_t explain_list_buffers(const struct explained_kernel *k,
+                              struct explained_buffer **ret);
+void explain_buffers(struct buf *b, const struct explained_kernel *k);
 const char *explain_store(struct arena *a, int64_t store);
 
 /* --- explain_plan.c --- */

@@ -88,130 +88,6 @@ put_terms(struct buf *b, const struct selection *s,
     buf_putc(b, '}');
 }
 
-static void
-put_alternatives(struct buf *b, const struct selection *s,
-                 const struct variant_slot *slot, const struct buffer_plan *p)
-{
-    struct alternative x[STORE_COUNT];
-    uint32_t n = explain_alternatives(s, slot, p, x);
-
-    buf_puts(b, ", \"alternatives\": [");
-    for (uint32_t k = 0; k < n; k++) {
-        buf_puts(b, k ? ", {" : "{");
-        put_string(b, "store", explain_store(b->arena, x[k].store));
-        buf_printf(b, ", \"candidate\": %u, ", x[k].plan);
-        if (x[k].refused)
-            put_string(b, "refused", x[k].refused);
-        else
-            buf_printf(b, "\"more_ns\": %" PRId64, x[k].more_ns);
-        buf_putc(b, '}');
-    }
-    buf_putc(b, ']');
-}
-
-static void
-put_buffer(struct buf *b, const struct graph *g, const struct facts *f,
-           const struct buffer_plan *p, const struct buffer_wait *w)
-{
-    put_string(b, "buffer", plan_node_name(b->arena, g, p->node));
-    buf_puts(b, ", ");
-    put_string(b, "what", explain_what(f, p->node));
-    buf_puts(b, ", ");
-    put_keys(b, buffer_key_info, BK_COUNT, p->key);
-    if (w)
-        buf_printf(b,
-                   ", \"bytes\": %" PRId64
-                   ", \"first_phase\": %d, \"last_phase\": %d",
-                   w->bytes, w->first, w->last);
-    buf_puts(b, ", ");
-    put_string(b, "reason", p->reason ? p->reason : "");
-}
-
-static void
-put_buffers(struct buf *b, const struct selection *s,
-            const struct variant_slot *slot, const struct candidate *c,
-            uint32_t kernel)
-{
-    const struct kernel_plan *k = &c->plan.kernels[kernel];
-    const struct buffer_wait *w = explain_waits(s, slot, c, kernel);
-    const struct facts *f = explain_part(s, c, kernel);
-    bool alone = c == &slot->candidates[slot->chosen] && c->plan.n_kernels == 1;
-
-    buf_puts(b, ", \"buffers\": [");
-    for (uint32_t i = 0; i < k->n_buffers; i++) {
-        buf_puts(b, i ? ", {" : "{");
-        put_buffer(b, s->facts->g, f, &k->buffers[i], w ? &w[i] : NULL);
-        if (alone)
-            put_alternatives(b, s, slot, &k->buffers[i]);
-        buf_putc(b, '}');
-    }
-    buf_puts(b, "], \"writes\": [");
-    for (uint32_t i = 0; i < k->n_writes; i++) {
-        const char *name = plan_node_name(b->arena, s->facts->g, k->writes[i]);
-
-        buf_puts(b, i ? ", " : "");
-        buf_json_string(b, name, strlen(name));
-    }
-    buf_putc(b, ']');
-}
-
-static void
-put_occupancy(struct buf *b, const struct device *dev,
-              const struct kernel_plan *k, const struct plan_cost *c)
-{
-    double threads = (double)c->blocks_per_sm * (double)k->key[PK_THREADS];
-
-    buf_printf(b, ", \"occupancy_percent\": %d, ",
-               explain_percent(threads, dev->threads_per_sm));
-    put_string(b, "limit", explain_limit(b->arena, dev, k, c));
-}
-
-static void
-put_kernels(struct buf *b, const struct selection *s,
-            const struct variant_slot *slot, const struct candidate *c)
-{
-    buf_puts(b, ", \"kernels\": [");
-    for (uint32_t i = 0; i < c->plan.n_kernels; i++) {
-        const struct kernel_plan *k = &c->plan.kernels[i];
-        const struct plan_cost *cost = explain_kernel_cost(&c->plan, i);
-
-        buf_puts(b, i ? ", {" : "{");
-        put_string(b, "scheduler", scheduler_name[k->scheduler]);
-        buf_puts(b, ", \"keys\": {");
-        put_keys(b, plan_key_info, PK_COUNT, k->key);
-        buf_putc(b, '}');
-        if (cost && c->plan.n_kernels > 1)
-            put_cost(b, cost);
-        if (cost && cost->blocks_per_sm && k->scheduler != SCHED_FALLBACK)
-            put_occupancy(b, s->problem->dev, k, cost);
-        put_buffers(b, s, slot, c, i);
-        buf_putc(b, '}');
-    }
-    buf_putc(b, ']');
-}
-
-static void
-put_candidate(struct buf *b, const struct selection *s,
-              const struct variant_slot *slot, uint32_t i)
-{
-    const struct candidate *c = &slot->candidates[i];
-
-    buf_puts(b, i ? ",\n      {" : "\n      {");
-    put_string(b, "summary", c->summary);
-    buf_printf(b, ", \"chosen\": %s, ", i == slot->chosen ? "true" : "false");
-    if (c->refused)
-        put_string(b, "refused", c->refused);
-    else
-        put_int(b, "roofline_percent",
-                100 * slot->floor_ns / MAX(c->plan.cost.total_ns, 1));
-    if (c->plan.cost.total_ns > 0) {
-        put_cost(b, &c->plan.cost);
-        put_terms(b, s, slot, &c->plan.cost);
-    }
-    put_kernels(b, s, slot, c);
-    buf_putc(b, '}');
-}
-
 /* Reductions of a kind whose operand is known in that phase. */
 static int
 count_reductions(const struct facts *f, int phase,
@@ -262,7 +138,136 @@ put_phases(struct buf *b, const struct facts *f)
         put_written(b, f, phase);
         buf_putc(b, '}');
     }
-    buf_puts(b, "],\n  ");
+    buf_puts(b, "], ");
+}
+
+static void
+put_alternatives(struct buf *b, const struct explained_kernel *k,
+                 const struct buffer_plan *p)
+{
+    struct alternative x[STORE_COUNT];
+    uint32_t n = explain_alternatives(k, p, x);
+
+    buf_puts(b, ", \"alternatives\": [");
+    for (uint32_t i = 0; i < n; i++) {
+        buf_puts(b, i ? ", {" : "{");
+        put_string(b, "store", explain_store(b->arena, x[i].store));
+        buf_printf(b, ", \"candidate\": %u, ", x[i].plan);
+        if (x[i].refused)
+            put_string(b, "refused", x[i].refused);
+        else
+            buf_printf(b, "\"more_ns\": %" PRId64, x[i].more_ns);
+        buf_putc(b, '}');
+    }
+    buf_putc(b, ']');
+}
+
+static void
+put_buffer(struct buf *b, const struct explained_kernel *k,
+           const struct explained_buffer *v)
+{
+    const struct buffer_plan *p = &v->plan;
+
+    put_string(b, "buffer",
+               plan_node_name(b->arena, k->selection->facts->g, p->node));
+    buf_puts(b, ", ");
+    put_string(b, "what", explain_what(k->facts, p->node));
+    buf_puts(b, ", ");
+    put_keys(b, buffer_key_info, BK_COUNT, p->key);
+    if (v->has_wait)
+        buf_printf(b,
+                   ", \"bytes\": %" PRId64
+                   ", \"first_phase\": %d, \"last_phase\": %d",
+                   v->wait.bytes, v->wait.first, v->wait.last);
+    buf_puts(b, ", ");
+    put_string(b, "reason", p->reason ? p->reason : "");
+}
+
+static void
+put_buffers(struct buf *b, const struct explained_kernel *k)
+{
+    struct explained_buffer *v;
+    uint32_t n = explain_list_buffers(k, &v);
+    bool chosen = k->candidate == &k->slot->candidates[k->slot->chosen];
+
+    buf_puts(b, ", \"buffers\": [");
+    for (uint32_t i = 0; i < n; i++) {
+        buf_puts(b, i ? ", {" : "{");
+        put_buffer(b, k, &v[i]);
+        if (chosen && !v[i].written)
+            put_alternatives(b, k, &v[i].plan);
+        buf_putc(b, '}');
+    }
+    buf_putc(b, ']');
+}
+
+static void
+put_occupancy(struct buf *b, const struct explained_kernel *k)
+{
+    const struct device *dev = k->selection->problem->dev;
+    double blocks = k->cost->blocks_per_sm;
+
+    buf_printf(b, ", \"occupancy_percent\": %d, ",
+               explain_percent(blocks * (double)k->plan->key[PK_THREADS],
+                               dev->threads_per_sm));
+    put_string(b, "limit", explain_limit(b->arena, dev, k->plan, k->cost));
+}
+
+static void
+put_kernel(struct buf *b, const struct explained_kernel *k)
+{
+    bool part = k->candidate->plan.n_kernels > 1;
+
+    put_string(b, "scheduler", scheduler_name[k->plan->scheduler]);
+    buf_puts(b, ", ");
+    if (part)
+        put_phases(b, k->facts);
+    buf_puts(b, "\"keys\": {");
+    put_keys(b, plan_key_info, PK_COUNT, k->plan->key);
+    buf_putc(b, '}');
+    if (part && k->cost)
+        put_cost(b, k->cost);
+    if (k->cost && k->cost->blocks_per_sm &&
+        k->plan->scheduler != SCHED_FALLBACK)
+        put_occupancy(b, k);
+    put_buffers(b, k);
+}
+
+static void
+put_kernels(struct buf *b, const struct selection *s,
+            const struct variant_slot *slot, const struct candidate *c)
+{
+    buf_puts(b, ", \"kernels\": [");
+    for (uint32_t i = 0; i < c->plan.n_kernels; i++) {
+        struct explained_kernel k = explain_kernel(s, slot, c, i);
+
+        buf_puts(b, i ? ", {" : "{");
+        put_kernel(b, &k);
+        buf_putc(b, '}');
+    }
+    buf_putc(b, ']');
+}
+
+static void
+put_candidate(struct buf *b, const struct selection *s,
+              const struct variant_slot *slot, uint32_t i)
+{
+    const struct candidate *c = &slot->candidates[i];
+
+    buf_puts(b, i ? ",\n      {" : "\n      {");
+    put_string(b, "summary", c->summary);
+    buf_printf(b, ", \"chosen\": %s, ", i == slot->chosen ? "true" : "false");
+    if (c->refused)
+        put_string(b, "refused", c->refused);
+    else
+        put_int(b, "roofline_percent",
+                100 * slot->floor_ns / MAX(c->plan.cost.total_ns, 1));
+    if (c->plan.cost.total_ns > 0) {
+        put_cost(b, &c->plan.cost);
+        put_terms(b, s, slot, &c->plan.cost);
+    }
+    put_kernels(b, s, slot, c);
+    buf_putc(b, '}');
 }
 
 static void
@@ -355,6 +360,7 @@ put_fusion(struct buf *b, const struct explained *e)
     buf_puts(b, ", ");
     buf_printf(b, "\"rows\": %" PRId64 ",\n  ", s->rows);
     put_phases(b, s->facts);
+    buf_puts(b, "\n  ");
     put_values(b, s);
     put_reasons(b, "refusals", s->refusals, s->n_refusals);
     buf_puts(b, ",\n  ");

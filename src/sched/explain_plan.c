@@ -5,7 +5,6 @@
 
 #include "sched/explain_impl.h"
 
-#include "sched/parts.h"
 #include "sched/plan_impl.h"
 #include "support/arena.h"
 #include "support/buf.h"
@@ -46,30 +45,31 @@ print_geometry(struct buf *b, const struct kernel_plan *k)
     buf_putc(b, '\n');
 }
 
-/* What the assembler gave the one kernel of the plan. */
-static const struct compiled_kernel *
-reported(const struct explained *e, uint32_t slot, const struct candidate *c)
+/* What the assembler gave the kernel. A part may be launched as several, which
+ * are listed elsewhere. */
+static const char *
+reported(struct arena *a, const struct explained *e, uint32_t slot,
+         const struct candidate *c)
 {
     const struct variant_slot *s = &e->selection->slots[slot];
 
-    if (!e->slots || c != &s->candidates[s->chosen] || c->plan.n_kernels > 1)
-        return NULL;
-    return &e->slots[slot].kernels[0];
+    if (!e->slots || c != &s->candidates[s->chosen])
+        return ", not compiled";
+    if (c->plan.n_kernels > 1)
+        return "";
+    return arena_printf(a, ", %d reported",
+                        e->slots[slot].kernels[0].registers);
 }
 
 static void
 print_resources(struct buf *b, const struct device *dev,
                 const struct kernel_plan *k, const struct plan_cost *c,
-                const struct compiled_kernel *compiled)
+                const char *compiled)
 {
     int64_t threads = c->blocks_per_sm * k->key[PK_THREADS];
 
-    buf_printf(b, "        registers %d estimated, ", c->regs);
-    if (compiled)
-        buf_printf(b, "%d reported", compiled->registers);
-    else
-        buf_puts(b, "not compiled");
-    buf_printf(b, "; shared memory %d bytes\n", c->smem);
+    buf_printf(b, "        registers %d estimated%s; shared memory %d bytes\n",
+               c->regs, compiled, c->smem);
     buf_printf(b,
                "        occupancy %d%%: %d block%s an SM, %" PRId64 " of %d "
                "warps, limited by %s\n",
@@ -85,11 +85,12 @@ print_resources(struct buf *b, const struct device *dev,
                explain_percent(c->quantisation, 1));
 }
 
+/* A row and a step are those of one kernel. */
 static void
-print_bytes(struct buf *b, const struct plan_cost *c, uint32_t kernels)
+print_bytes(struct buf *b, const struct plan_cost *c, bool one)
 {
     buf_puts(b, "        ");
-    if (kernels == 1)
+    if (one)
         buf_printf(
             b, "held %" PRId64 " bytes a row; moved %" PRId64 " bytes a step; ",
             explain_whole(c->bytes_held), explain_whole(c->bytes_per_step));
@@ -167,25 +168,59 @@ print_compiled(struct buf *b, const struct device *dev,
                    s->given_up[i].candidate, s->given_up[i].local_bytes);
 }
 
-/* Its geometry, and its resources where they are its own. */
+/* Its geometry and resources; of a part its name and time too. */
 static void
 print_kernel(struct buf *b, const struct explained *e, uint32_t slot,
-             const struct candidate *c, uint32_t kernel)
+             const struct explained_kernel *k)
 {
-    const struct kernel_plan *k = &c->plan.kernels[kernel];
-    const struct plan_cost *cost = explain_kernel_cost(&c->plan, kernel);
-
-    if (c->plan.n_kernels > 1)
-        buf_printf(b, "        kernel %u %s%s", kernel,
-                   scheduler_name[k->scheduler], cost ? "" : "\n");
-    if (c->plan.n_kernels > 1 && cost)
-        buf_printf(b, ": %" PRId64 " ns\n", explain_whole(cost->total_ns));
-    if (k->scheduler == SCHED_FALLBACK)
+    if (k->candidate->plan.n_kernels > 1) {
+        buf_printf(b, "      kernel %u %s", k->index,
+                   scheduler_name[k->plan->scheduler]);
+        if (k->cost)
+            buf_printf(b, ": %" PRId64 " ns", explain_whole(k->cost->total_ns));
+        buf_putc(b, '\n');
+    }
+    if (k->plan->scheduler == SCHED_FALLBACK)
         return;
-    print_geometry(b, k);
-    if (cost)
-        print_resources(b, e->selection->problem->dev, k, cost,
-                        reported(e, slot, c));
+    print_geometry(b, k->plan);
+    if (k->cost)
+        print_resources(b, e->selection->problem->dev, k->plan, k->cost,
+                        reported(b->arena, e, slot, k->candidate));
+}
+
+/* The whole first, then each part. */
+static void
+print_parts(struct buf *b, const struct explained *e, uint32_t slot,
+            const struct candidate *c)
+{
+    const struct selection *s = e->selection;
+
+    print_bytes(b, &c->plan.cost, false);
+    print_time(b, s->problem->dev, &s->slots[slot], &c->plan.cost);
+    for (uint32_t i = 0; i < c->plan.n_kernels; i++) {
+        struct explained_kernel k = explain_kernel(s, &s->slots[slot], c, i);
+
+        print_kernel(b, e, slot, &k);
+        if (k.cost && k.plan->scheduler != SCHED_FALLBACK)
+            print_bytes(b, k.cost, true);
+        explain_buffers(b, &k);
+    }
+}
+
+static void
+print_one(struct buf *b, const struct explained *e, uint32_t slot,
+          const struct candidate *c)
+{
+    const struct selection *s = e->selection;
+    struct explained_kernel k = explain_kernel(s, &s->slots[slot], c, 0);
+
+    print_kernel(b, e, slot, &k);
+    if (k.plan->scheduler == SCHED_FALLBACK)
+        print_fallback(b, k.cost);
+    else
+        print_bytes(b, k.cost, true);
+    print_time(b, s->problem->dev, &s->slots[slot], k.cost);
+    explain_buffers(b, &k);
 }
 
 static void
@@ -209,20 +244,14 @@ explain_plan(struct buf *b, const struct explained *e, uint32_t slot,
 {
     const struct variant_slot *s = &e->selection->slots[slot];
     const struct candidate *c = &s->candidates[candidate];
-    const struct device *dev = e->selection->problem->dev;
 
     print_head(b, s, candidate);
     if (c->refused)
         return;
-    for (uint32_t k = 0; k < c->plan.n_kernels; k++)
-        print_kernel(b, e, slot, c, k);
     if (candidate == s->chosen && e->slots)
-        print_compiled(b, dev, &e->slots[slot]);
-    if (variant_is_fallback(&c->plan))
-        print_fallback(b, &c->plan.cost);
+        print_compiled(b, e->selection->problem->dev, &e->slots[slot]);
+    if (c->plan.n_kernels > 1)
+        print_parts(b, e, slot, c);
     else
-        print_bytes(b, &c->plan.cost, c->plan.n_kernels);
-    print_time(b, dev, s, &c->plan.cost);
-    for (uint32_t k = 0; k < c->plan.n_kernels; k++)
-        explain_buffers(b, e->selection, s, c, k);
+        print_one(b, e, slot, c);
 }

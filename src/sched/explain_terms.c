@@ -57,21 +57,12 @@ explain_time(const struct device *dev, const struct variant_slot *slot,
     }
 }
 
-const struct plan_cost *
-explain_kernel_cost(const struct variant_plan *v, uint32_t kernel)
-{
-    if (v->part_costs)
-        return &v->part_costs[kernel];
-    return v->n_kernels == 1 && kernel == 0 ? &v->cost : NULL;
-}
-
 const char *
 explain_scheduler(struct arena *a, const struct candidate *c)
 {
-    return c->plan.n_kernels > 1
-               ? ""
-               : arena_printf(a, "%s, ",
-                              scheduler_name[c->plan.kernels[0].scheduler]);
+    const char *name = scheduler_name[c->plan.kernels[0].scheduler];
+
+    return c->plan.n_kernels > 1 ? "" : arena_printf(a, "%s, ", name);
 }
 
 const char *

@@ -102,9 +102,12 @@ explain_words(struct arena *a, const struct graph *g, node_id n)
 static void
 mark_held(const struct variant_plan *v, bool *held)
 {
-    for (uint32_t k = 0; k < v->n_kernels; k++)
+    for (uint32_t k = 0; k < v->n_kernels; k++) {
         for (uint32_t i = 0; i < v->kernels[k].n_buffers; i++)
             held[v->kernels[k].buffers[i].node] = true;
+        for (uint32_t i = 0; i < v->kernels[k].n_writes; i++)
+            held[v->kernels[k].writes[i]] = true;
+    }
 }
 
 const bool *
