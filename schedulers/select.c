@@ -443,21 +443,32 @@ collect_refusals(const struct problem *p, struct selection *sel)
     }
 }
 
-struct selection *
-select_plans(struct arena *a, const struct facts *f,
-             const struct select_options *opt, struct diag *d)
+/* Without slots. */
+static struct selection *
+new_selection(struct arena *a, const struct facts *f,
+              const struct select_options *opt)
 {
     struct selection *sel = NEW(a, struct selection);
     struct problem *p = NEW(a, struct problem);
 
     problem_init(a, f, opt->device, opt->hints, opt->n_hints, p);
+    p->per_summary = opt->n_candidates ? opt->n_candidates : PER_SUMMARY;
     sel->facts = f;
     sel->problem = p;
     sel->rows = p->m;
     sel->columns = p->n;
-    p->per_summary = opt->n_candidates ? opt->n_candidates : PER_SUMMARY;
-    sel->slots = NEW_ARRAY(a, struct variant_slot, MAX_SLOTS);
     collect_refusals(p, sel);
+    return sel;
+}
+
+struct selection *
+select_plans(struct arena *a, const struct facts *f,
+             const struct select_options *opt, struct diag *d)
+{
+    struct selection *sel = new_selection(a, f, opt);
+    const struct problem *p = sel->problem;
+
+    sel->slots = NEW_ARRAY(a, struct variant_slot, MAX_SLOTS);
     make_slots(p, sel);
     close_slots(p, sel);
     if (opt->tuned)
@@ -468,6 +479,39 @@ select_plans(struct arena *a, const struct facts *f,
     if (opt->n_sets && !select_check_sets(p, sel, opt, d))
         return NULL;
     close_slots(p, sel);
+    return sel;
+}
+
+/* Counted with the columns of its variant, as far as a bound tells them. */
+static void
+add_given(struct selection *sel, const struct variant_plan *v)
+{
+    const struct problem *p = sel->problem;
+    struct variant_slot *slot = &sel->slots[sel->n_slots++];
+    struct candidate *c = NEW(p->arena, struct candidate);
+    int64_t bound = v->n_kernels == 1 ? v->kernels->key[PK_BOUND] : ANY_EXTENT;
+    struct slot_shape s = {.n = p->n};
+
+    if (!p->n_static && bound != ANY_EXTENT)
+        s.n = MIN(s.n, bound);
+    set_size(p, &s, slot);
+    c->plan = *v;
+    c->summary = "given by --plan";
+    c->refused = select_cost(p, s.n, &c->plan);
+    slot->guard = v->guard;
+    slot->candidates = c;
+    slot->n_candidates = 1;
+}
+
+struct selection *
+select_given(struct arena *a, const struct facts *f,
+             const struct select_options *opt, const struct fusion_plan *plan)
+{
+    struct selection *sel = new_selection(a, f, opt);
+
+    sel->slots = NEW_ARRAY(a, struct variant_slot, plan->n_variants + 1);
+    for (uint32_t i = 0; i < plan->n_variants; i++)
+        add_given(sel, &plan->variants[i]);
     return sel;
 }
 

@@ -69,9 +69,11 @@ explain_choice(const struct pipeline *p, struct buf *to)
     struct explained *e = NEW_ARRAY(p->arena, struct explained, p->n_units);
 
     for (uint32_t i = 0; i < p->n_units; i++) {
-        s[i] = e[i].selection = p->units[i].selection;
+        const struct unit *u = &p->units[i];
+
+        s[i] = e[i].selection = u->selection ? u->selection : u->given;
         if (p->compiled)
-            e[i].slots = compiled_slots(p, &p->units[i]);
+            e[i].slots = compiled_slots(p, u);
     }
     if (o->explain == EXPLAIN_JSON)
         explain_json(to, e, p->n_units);

@@ -112,6 +112,22 @@ read_or_complain(struct pipeline *p, const char *path, size_t *ret_len)
     return text;
 }
 
+static void
+explain_given(struct pipeline *p)
+{
+    const struct select_options opt = {
+        .device = p->device.device,
+        .hints = p->options->hints.v,
+        .n_hints = p->options->hints.n,
+    };
+
+    for (uint32_t i = 0; i < p->n_units; i++) {
+        struct unit *u = &p->units[i];
+
+        u->given = select_given(p->arena, u->facts, &opt, u->plan);
+    }
+}
+
 bool
 force_plans(struct pipeline *p)
 {
@@ -119,7 +135,11 @@ force_plans(struct pipeline *p)
     size_t len;
     const char *text = read_or_complain(p, path, &len);
 
-    return text && force_plan_text(p, path, text, len);
+    if (!text || !force_plan_text(p, path, text, len))
+        return false;
+    if (p->options->explain)
+        explain_given(p);
+    return true;
 }
 
 const struct tuned_file *

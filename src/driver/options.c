@@ -533,9 +533,6 @@ plans_agree(struct parser *p)
     if (o->sets.n)
         return usage(p, "--set changes a chosen plan, not the one of --plan%s",
                      "");
-    if (o->explain)
-        return usage(p, "--explain has nothing to say about a given plan%s",
-                     "");
     if (o->tuned)
         return usage(p,
                      "--tuned chooses a plan: none is left to choose with "

@@ -15,6 +15,7 @@ struct unit {
     const struct graph *resolved, *simple;
     struct facts *facts;
     struct selection *selection; /* NULL when the plan is forced */
+    struct selection *given;     /* a forced plan that is to be explained */
     struct fusion_plan *plan;
     struct lowered *lowered;
     uint32_t *tries; /* by slot: plans that were compiled and not taken */

@@ -228,7 +228,9 @@ explain_buffers(struct buf *b, const struct explained_kernel *k)
 
     if (n)
         buf_printf(b, "        buffers, bytes of a row%s\n",
-                   chosen ? ", and the best plan with another store" : "");
+                   chosen && k->slot->n_candidates > 1
+                       ? ", and the best plan with another store"
+                       : "");
     for (uint32_t i = 0; i < n; i++) {
         print_buffer(b, k, &v[i], width);
         if (chosen && !v[i].written)

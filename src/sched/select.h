@@ -66,6 +66,10 @@ struct selection {
 struct selection *select_plans(struct arena *a, const struct facts *f,
                                const struct select_options *opt,
                                struct diag *d);
+/* A plan that was given instead: one candidate a slot, for --explain. */
+struct selection *select_given(struct arena *a, const struct facts *f,
+                               const struct select_options *opt,
+                               const struct fusion_plan *plan);
 /* The plan made of each slot's chosen candidate. */
 struct fusion_plan *selection_plan(struct arena *a, const struct selection *s);
 /* After a spill report: takes slot's next feasible candidate (at last
