@@ -48,7 +48,7 @@ print_slot(struct buf *b, const struct explained *e, uint32_t index, bool all)
                explain_whole(slot->floor_ns));
     explain_plan(b, e, index, slot->chosen);
     if (!all)
-        explain_table(b, slot);
+        explain_table(b, slot, e->slots ? &e->slots[index] : NULL);
     for (uint32_t i = 0; all && i < slot->n_candidates; i++)
         if (i != slot->chosen)
             explain_plan(b, e, index, i);

@@ -82,7 +82,8 @@ const char *explain_store(struct arena *a, int64_t store);
 void explain_plan(struct buf *b, const struct explained *e, uint32_t slot,
                   uint32_t candidate);
 /* --- explain_table.c --- */
-/* The others of a slot, a line each. */
-void explain_table(struct buf *b, const struct variant_slot *slot);
+/* The others of a slot, a line each; COMPILED is NULL where nothing was. */
+void explain_table(struct buf *b, const struct variant_slot *slot,
+                   const struct compiled_slot *compiled);
 
 #endif

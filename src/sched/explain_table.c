@@ -37,9 +37,18 @@ is_first(const struct variant_slot *slot, uint32_t i)
     return true;
 }
 
-static void
-print_head(struct buf *b)
+/* The first of each kind is, and of the others as many as leave it readable. */
+static bool
+is_shown(const struct variant_slot *slot, uint32_t i, uint32_t lines)
 {
+    return is_first(slot, i) || (lines < MOST_LINES && !is_repeated(slot, i));
+}
+
+static void
+print_head(struct buf *b, uint32_t lines)
+{
+    if (lines)
+        return;
     buf_puts(b, "      other plans, the best of each kind\n"
                 "        rank         ns  roofline  registers  shared  blocks  "
                 "threads  a row  vectors   grid  plan\n");
@@ -75,8 +84,8 @@ print_line(struct buf *b, const struct variant_slot *slot, uint32_t i)
     if (c->plan.n_kernels == 1 && k->scheduler != SCHED_FALLBACK)
         print_kernel(b, k, &c->plan.cost);
     if (k->scheduler != slot->candidates[slot->chosen].plan.kernels->scheduler)
-        buf_puts(b, explain_scheduler(b->arena, c));
-    buf_printf(b, "%s\n", c->summary);
+        buf_printf(b, "%s, ", scheduler_name[k->scheduler]);
+    buf_puts(b, c->summary);
 }
 
 static void
@@ -88,30 +97,35 @@ print_refused(struct buf *b, const struct variant_slot *slot, uint32_t i)
                explain_scheduler(b->arena, c), c->summary, c->refused);
 }
 
+static bool
+is_given_up(const struct compiled_slot *s, uint32_t i)
+{
+    for (uint32_t k = 0; s && k < s->n_given_up; k++)
+        if (s->given_up[k].candidate == i + 1)
+            return true;
+    return false;
+}
+
 void
-explain_table(struct buf *b, const struct variant_slot *slot)
+explain_table(struct buf *b, const struct variant_slot *slot,
+              const struct compiled_slot *compiled)
 {
     uint32_t lines = 0, refused = 0, more = 0;
 
     for (uint32_t i = 0; i < slot->n_candidates; i++) {
-        bool no = slot->candidates[i].refused != NULL;
-
         if (i == slot->chosen)
             continue;
-        if (no ? refused >= MOST_REFUSED
-               : (is_repeated(slot, i) || lines >= MOST_LINES) &&
-                     !is_first(slot, i)) {
+        if (slot->candidates[i].refused ? refused >= MOST_REFUSED
+                                        : !is_shown(slot, i, lines)) {
             more++;
-            continue;
-        }
-        if (!no && !lines)
-            print_head(b);
-        if (no)
+        } else if (slot->candidates[i].refused) {
             print_refused(b, slot, i);
-        else
+            refused++;
+        } else {
+            print_head(b, lines++);
             print_line(b, slot, i);
-        lines += !no;
-        refused += no;
+            buf_puts(b, is_given_up(compiled, i) ? " (given up)\n" : "\n");
+        }
     }
     if (more)
         buf_printf(b, "      and %u more: --explain=all\n", more);
