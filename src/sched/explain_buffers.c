@@ -48,12 +48,13 @@ explain_kernel(const struct selection *s, const struct variant_slot *slot,
 const char *
 explain_what(const struct facts *f, node_id n)
 {
-    const struct node *nd = graph_node(f->g, n);
+    int param;
 
-    if (f->node[n].is_leaf)
-        return nd->op == OP_INPUT && f->g->params[nd->param].is_workspace
-                   ? "workspace"
-                   : "input";
+    if (f->node[n].is_leaf) {
+        param = f->accesses[f->node[n].access].param;
+        return param >= 0 && f->g->params[param].is_workspace ? "workspace"
+                                                              : "input";
+    }
     return facts_is_outer(f, n) ? "column sum" : "computed";
 }
 

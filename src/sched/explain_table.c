@@ -78,13 +78,14 @@ print_line(struct buf *b, const struct variant_slot *slot, uint32_t i)
 {
     const struct candidate *c = &slot->candidates[i];
     const struct kernel_plan *k = &c->plan.kernels[0];
+
     buf_printf(b, "        %4u %10" PRId64 "  %7d%%  ", i + 1,
                explain_whole(c->plan.cost.total_ns),
                explain_percent(slot->floor_ns, c->plan.cost.total_ns));
     if (c->plan.n_kernels == 1 && k->scheduler != SCHED_FALLBACK)
         print_kernel(b, k, &c->plan.cost);
     if (k->scheduler != slot->candidates[slot->chosen].plan.kernels->scheduler)
-        buf_printf(b, "%s, ", scheduler_name[k->scheduler]);
+        buf_puts(b, explain_scheduler(b->arena, c));
     buf_puts(b, c->summary);
 }
 
