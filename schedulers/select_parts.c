@@ -5,8 +5,9 @@
  * again, ends a part: its result waits in workspace. Reductions of one kind and
  * depth share a part, so that they read their operands once, those that nothing
  * follows too. The others that nothing follows go with the last part, which
- * computes the results, as long as they are of one kind. Each part is a fusion
- * that the strategies know. */
+ * computes the results, as long as they are of one kind. Pointwise results of
+ * several shapes are parts too. Each part is a fusion that the strategies know.
+ */
 #include "support/base.h"
 
 #include "schedulers/select_parts.h"
@@ -156,13 +157,78 @@ find_cuts(struct cutter *c)
     return cut_other_ends(c) && c->n > 0;
 }
 
+/* --- pointwise results of several shapes ---------------------------------- */
+
+static bool
+same_axes(const struct facts *f, uint32_t i, uint32_t k)
+{
+    return f->stores[i].axes == f->stores[k].axes;
+}
+
+/* The result whose like the last kernel writes: one in the buffer of an input,
+ * else the first with the most axes. n_results: two of the former differ. */
+static uint32_t
+last_result(const struct facts *f)
+{
+    const struct graph *g = f->g;
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < g->n_results; i++) {
+        bool kept = g->results[best].inplace >= 0;
+        axis_mask more = f->stores[i].axes & ~f->stores[best].axes;
+
+        if (g->results[i].inplace >= 0 && kept && !same_axes(f, i, best))
+            return g->n_results;
+        if (g->results[i].inplace >= 0 ? !kept : !kept && more)
+            best = i;
+    }
+    return best;
+}
+
+static bool
+has_write(const struct cutter *c, uint32_t k, node_id n)
+{
+    for (uint32_t w = 0; w < c->part[k].writes.n; w++)
+        if (c->part[k].writes.v[w] == n)
+            return true;
+    return false;
+}
+
+/* A kernel for the results of each shape; false where one only passes on what
+ * is at hand. */
+static bool
+cut_results(struct cutter *c)
+{
+    const struct facts *f = c->f;
+    uint32_t last = last_result(f);
+
+    for (uint32_t i = 0; last < f->g->n_results && i < f->g->n_results; i++) {
+        node_id n = f->g->results[i].node;
+        uint32_t k = 0;
+
+        if (same_axes(f, i, last))
+            continue;
+        if (op_info[graph_node(f->g, n)->op].class == OC_LEAF ||
+            c->n == MAX_PARTS - 1)
+            return false;
+        while (k < c->n && f->node[c->part[k].first].axes != f->node[n].axes)
+            k++;
+        c->n = MAX(c->n, k + 1);
+        c->part[k].first = n;
+        if (!has_write(c, k, n))
+            VEC_PUSH(c->a, &c->part[k].writes, n);
+    }
+    return c->n > 0;
+}
+
 struct parts
 select_parts(const struct problem *p)
 {
     struct cutter c = {.f = p->f, .a = p->arena};
     struct parts parts = {.cut = {.guard = ""}};
+    bool pointwise = p->f->axes_ok && p->f->kind == GK_POINTWISE;
 
-    if (!find_cuts(&c))
+    if (pointwise ? !cut_results(&c) : !find_cuts(&c))
         return parts;
     parts.cut.n_kernels = c.n + 1;
     parts.cut.kernels = NEW_ARRAY(p->arena, struct kernel_plan, c.n + 1);

@@ -160,6 +160,28 @@ writer_of(struct arena *a, const struct graph *g, const struct variant_plan *v,
     return v->n_kernels - 1;
 }
 
+/* Some kernel behind k computes with what is node N for it. */
+static bool
+is_read_later(struct arena *a, const struct graph *g,
+              const struct variant_plan *v, uint32_t k, node_id n)
+{
+    bool *need = NEW_ARRAY(a, bool, g->n_nodes + 1);
+
+    for (uint32_t i = k + 1; i < v->n_kernels; i++)
+        for (uint32_t w = 0; w < v->kernels[i].n_writes; w++)
+            need[v->kernels[i].writes[w]] = true;
+    for (uint32_t i = 0; i < g->n_results; i++)
+        if (writer_of(a, g, v, &g->results[i]) > k)
+            need[g->results[i].node] = true;
+    for (node_id id = g->n_nodes; id-- > n + 1;) {
+        const struct node *nd = graph_node(g, id);
+
+        for (uint32_t i = 0; need[id] && i < nd->n_args; i++)
+            need[nd->args[i]] |= !is_written(v, k + 1, id);
+    }
+    return need[n];
+}
+
 const struct graph *
 part_graph(struct arena *a, const struct graph *g, const struct variant_plan *v,
            uint32_t k)
@@ -180,7 +202,9 @@ part_graph(struct arena *a, const struct graph *g, const struct variant_plan *v,
         NEW_ARRAY(a, struct result, own->n_writes + g->n_results + 1);
     part->n_results = 0;
     for (uint32_t w = 0; w < own->n_writes; w++)
-        part->results[part->n_results++] = make_result(part, g, own->writes[w]);
+        if (is_read_later(a, g, v, k, own->writes[w]))
+            part->results[part->n_results++] =
+                make_result(part, g, own->writes[w]);
     for (uint32_t i = 0; i < g->n_results; i++)
         if (writer_of(a, g, v, &g->results[i]) == k)
             part->results[part->n_results++] = g->results[i];
@@ -206,9 +230,19 @@ is_written_before(const struct variant_plan *v, uint32_t k, uint32_t w)
     return is_written(v, k, n);
 }
 
+static bool
+is_result(struct arena *a, const struct graph *g, const struct variant_plan *v,
+          uint32_t k, node_id n)
+{
+    for (uint32_t i = 0; i < g->n_results; i++)
+        if (g->results[i].node == n && writer_of(a, g, v, &g->results[i]) == k)
+            return true;
+    return false;
+}
+
 static const char *
-bad_write(const struct facts *whole, const struct variant_plan *v, uint32_t k,
-          uint32_t w)
+bad_write(struct arena *a, const struct facts *whole,
+          const struct variant_plan *v, uint32_t k, uint32_t w)
 {
     node_id n = v->kernels[k].writes[w];
 
@@ -218,6 +252,9 @@ bad_write(const struct facts *whole, const struct variant_plan *v, uint32_t k,
         return "no result needs it";
     if (is_written_before(v, k, w))
         return "it has been written before";
+    if (!is_read_later(a, whole->g, v, k, n) &&
+        !is_result(a, whole->g, v, k, n))
+        return "no kernel behind this one reads it";
     return NULL;
 }
 
@@ -238,7 +275,7 @@ part_refuse(struct arena *a, const struct facts *whole,
     if (!own->n_writes)
         return "it writes nothing to workspace for the kernels behind it";
     for (uint32_t w = 0; w < own->n_writes; w++) {
-        const char *why = bad_write(whole, v, k, w);
+        const char *why = bad_write(a, whole, v, k, w);
 
         if (why)
             return arena_printf(a, "'%s' in workspace: %s",

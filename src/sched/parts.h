@@ -2,8 +2,8 @@
 /* parts: a fusion that several kernels compute one after the other.
  *
  * What a kernel of a variant writes to workspace is an input of those behind
- * it. Results are the last one's, but for those with the extents of what an
- * earlier one reduces to. To the strategies and to lowering a
+ * it, unless none needs it and it is only a result. Results are the last one's,
+ * but for those that follow from what earlier ones write and have its extents. To the strategies and to lowering a
  * part is a graph like any other: the same nodes under the same numbers, but
  * what earlier kernels wrote is read, and what this one writes is a result. */
 #ifndef FUSEC_SCHED_PARTS_H

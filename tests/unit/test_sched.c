@@ -316,6 +316,11 @@ parts_go_to_their_strategy(void **state)
          "{ y = x - sum(x * w, axis=1, keepdim=true); s = sum(x, axis=0); }",
          2,
          {SCHED_REDUCTION, SCHED_REDUCTION}},
+        {"fusion f(x: f32[M, N], s: f32[M])"
+         " -> (y: f32[M, N], r: f32[M], q: f32[M], twice: f32[M])"
+         "{ r = rsqrt(s); q = r + 1.0; twice = r; y = x * r[:, None]; }",
+         2,
+         {SCHED_POINTWISE, SCHED_POINTWISE}},
         /* The sum and the largest of a column in one pass. */
         {"fusion f(x: f32[M, N]) -> (y: f32[M, N], m: f32[N])"
          "{ m = max(x, axis=0); y = x * sum(x, axis=0); }",
