@@ -26,6 +26,10 @@ enum {
     PER_SUMMARY = 2, /* where nobody asked for more */
 };
 
+/* A plan is compared with several kernels where it takes this many times a copy
+ * of what they read and write. */
+static const double PARTS_MARGIN = 1.2;
+
 static const int64_t inner_bounds[] = {1024,   8192,   32768,     65536,
                                        131072, 262144, ANY_EXTENT};
 static const int64_t inner_outer_bounds[] = {1024,  8192,  16384,
@@ -172,7 +176,7 @@ select_propose(const struct problem *p, const struct slot_shape *s,
 }
 
 /* Rows that are read in each phase, or slowly, may take longer than two kernels
- * that read them twice. What a launch or a finish costs is no reason to cut. */
+ * that read them twice. */
 static void
 add_parts(const struct problem *p, const struct slot_shape *s,
           const struct variant_slot *slot, candidate_vec *v)
@@ -185,7 +189,8 @@ add_parts(const struct problem *p, const struct slot_shape *s,
         return;
     parts = select_parts(p);
     if (!parts.cut.n_kernels ||
-        select_parts_floor(p, &parts, s->n) >= v->v[0].plan.cost.memory_ns)
+        PARTS_MARGIN * select_parts_floor(p, &parts, s->n) >=
+            v->v[0].plan.cost.total_ns)
         return;
     more = select_part_plans(p, &parts, s->vector > 1, s->n, &guard);
     if (strcmp(guard_and(p->arena, slot->guard, guard), slot->guard) != 0)
