@@ -222,17 +222,6 @@ row_is_packable(const struct facts *f, node_id n)
 }
 
 static void
-keep_accumulators(const struct problem *p, struct candidate *c)
-{
-    const struct facts *f = p->f;
-
-    for (node_id n = 0; n < f->g->n_nodes; n++)
-        if (f->node[n].live && facts_is_outer(f, n))
-            candidate_keep(p, c, n, STORE_REGISTER_F32, 2,
-                           "each thread adds up its own columns over all rows");
-}
-
-static void
 keep_invariant(const struct problem *p, struct candidate *c, node_id n,
                const struct row_answer *r)
 {
@@ -473,7 +462,7 @@ row_keep_answer(const struct problem *p, struct candidate *c,
         else if (is_invariant_leaf(f, n))
             keep_invariant(p, c, n, r);
     }
-    keep_accumulators(p, c);
+    row_keep_sums(p, c, r->shared_sums);
     return true;
 }
 

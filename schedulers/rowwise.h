@@ -47,6 +47,15 @@ void rowwise_waits(struct arena *a, const struct facts *f,
 const char *row_bad_buffers(const struct problem *p,
                             const struct kernel_plan *k);
 
+/* --- rowwise_sums.c --- */
+/* Column sums that can wait in shared memory; the buffers of all, so many there
+ * and the others in registers; "; sums in shared memory: dweight", or nothing.
+ */
+int row_sums_most(const struct problem *p);
+void row_keep_sums(const struct problem *p, struct candidate *c, int shared);
+const char *row_sums_summary(const struct problem *p,
+                             const struct kernel_plan *k);
+
 /* --- rowwise_finish.c --- */
 /* The terms of folding the partial rows; nothing where there are none. */
 void row_finish_cost(const struct problem *p, const struct kernel_plan *k,
@@ -102,6 +111,7 @@ enum row_invariants {
 struct row_answer {
     enum row_keep how;
     enum row_invariants invariants;
+    int shared_sums; /* so many column sums in shared memory */
     const bool *cut; /* KEEP_CUT: the values kept, by node */
     bool skip[2];    /* by prefetch: not possible, or the same as one before */
 };

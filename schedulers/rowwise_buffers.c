@@ -5,6 +5,7 @@
 
 #include "schedulers/rowwise.h"
 
+#include "sched/sums.h"
 #include "support/arena.h"
 
 /* Why a value can't wait as the plan says. What waits is a value along the
@@ -20,6 +21,8 @@ bad_buffer(const struct problem *p, const struct buffer_plan *b)
 
     if (store == STORE_CLUSTER)
         return "this strategy has no cluster";
+    if (sum && (store == STORE_REGISTER_PACKED || store == STORE_RING))
+        return "a column sum waits in register_f32 or in shared";
     if (store == STORE_RELOAD && !nf->is_leaf)
         return "only inputs can be read again";
     if (!nf->live)
@@ -37,7 +40,7 @@ bad_buffer(const struct problem *p, const struct buffer_plan *b)
     return NULL;
 }
 
-/* Why an operand can't wait in shared memory over all rows. */
+/* Why an operand or a column sum can't wait in shared memory over all rows. */
 static const char *
 bad_shared(const struct problem *p, const struct kernel_plan *k,
            const struct buffer_plan *b)
@@ -45,6 +48,8 @@ bad_shared(const struct problem *p, const struct kernel_plan *k,
     const struct facts *f = p->f;
     int64_t bytes = dtype_info[graph_node(f->g, b->node)->dtype].bytes;
 
+    if (sums_are_shared(f, k, b->node))
+        return sums_wrong(f, k, b->node);
     if (b->key[BK_STORE] != STORE_SHARED || b->key[BK_REUSE] != 2)
         return NULL;
     if (!f->node[b->node].is_leaf || !node_has_column(f, b->node) ||

@@ -8,6 +8,7 @@
 #include "schedulers/rowwise.h"
 
 #include "sched/ring.h"
+#include "sched/sums.h"
 #include "schedulers/cost.h"
 #include "schedulers/rowwise_shape.h"
 #include "support/arena.h"
@@ -173,6 +174,8 @@ lasting_registers(const struct problem *p, const struct kernel_plan *k,
 
         if (!f->node[n].live)
             continue;
+        if (sums_are_shared(f, k, n))
+            continue;
         if (facts_is_outer(f, n))
             regs += s->ept * compute_words(dtype_accumulator(t));
         else if (f->node[n].is_leaf && node_has_column(f, n) &&
@@ -254,13 +257,15 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
 }
 
 /* Where the last vectors may lie outside the row, each has its own predicate
- * and a place that must be zero, the next row's too. */
+ * and a place that must be zero, the next row's too. Beside sums in shared
+ * memory the guard compares with a constant where the columns are known. */
 static int
-guard_registers(const struct problem *p, const struct row_shape *s)
+guard_registers(const struct problem *p, const struct kernel_plan *k,
+                const struct row_shape *s)
 {
     bool exact = p->n_static && p->n == s->reach;
 
-    if (exact || s->tiles)
+    if (exact || s->tiles || (p->n_static && sums_bytes(p->f, k)))
         return 0;
     if (s->looped)
         return 4;
@@ -313,10 +318,10 @@ estimate_registers(const struct row_use *u, const struct row_shape *s)
     }
     if (s->cluster > 1)
         row += CLUSTER_REGISTERS;
-    row += unpacked_registers(u, s);
+    row += unpacked_registers(u, s) + row_sums_registers(u->p, u->k);
     return overhead_registers(u->p, u->k, s) + row +
            lasting_registers(u->p, u->k, s) + next_row_registers(u, s) +
-           guard_registers(u->p, s) + step_registers(u->p, s);
+           guard_registers(u->p, u->k, s) + step_registers(u->p, s);
 }
 
 /* Column sums of the chunks of rows so far, with what rounding lost. */
@@ -373,7 +378,8 @@ fold_smem(const struct problem *p, const struct kernel_plan *k,
     for (node_id n = 0; n < p->f->g->n_nodes; n++) {
         enum dtype t = dtype_accumulator(graph_node(p->f->g, n)->dtype);
 
-        if (s->groups > 1 && p->f->node[n].live && facts_is_outer(p->f, n))
+        if (s->groups > 1 && p->f->node[n].live && facts_is_outer(p->f, n) &&
+            !sums_are_shared(p->f, k, n))
             bytes =
                 MAX(bytes, s->groups * s->span * (int64_t)dtype_info[t].bytes);
     }
@@ -393,7 +399,8 @@ shared_operands(const struct problem *p, const struct kernel_plan *k,
         const struct buffer_plan *b = &k->buffers[i];
         enum dtype t = graph_node(p->f->g, b->node)->dtype;
 
-        if (b->key[BK_STORE] == STORE_SHARED && b->key[BK_REUSE] == 2)
+        if (b->key[BK_STORE] == STORE_SHARED && b->key[BK_REUSE] == 2 &&
+            !facts_is_outer(p->f, b->node))
             bytes += (s->span * dtype_info[t].bytes + RING_ALIGN - 1) /
                      RING_ALIGN * RING_ALIGN;
     }
@@ -409,7 +416,7 @@ estimate_smem(const struct problem *p, const struct kernel_plan *k,
     bytes = (bytes + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN + s->ring.bytes;
     bytes = MAX(bytes, fold_smem(p, k, s)) + s->ring.barrier_bytes;
     bytes = (bytes + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN +
-            shared_operands(p, k, s);
+            shared_operands(p, k, s) + sums_bytes(p->f, k);
     return (int)MIN(bytes, INT32_MAX);
 }
 
@@ -515,6 +522,8 @@ count_phase(const struct row_use *u, const struct row_shape *s, int phase,
         if (facts_is_reduction(f, n) && f->node[n].live &&
             row_reduction_phase(f, n) == phase)
             t->issue += op_info[nd->op].cost * (double)columns;
+        if (sums_are_shared(f, u->k, n) && row_reduction_phase(f, n) == phase)
+            row_count_sum(u->p, u->k, n, columns, t);
         if (!row_needs(u, phase, n))
             continue;
         if (f->node[n].is_leaf)

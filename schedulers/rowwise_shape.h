@@ -23,6 +23,15 @@ struct row_traffic {
     int reload_phases; /* in which something is read again */
 };
 
+/* --- rowwise_sums.c --- */
+/* Column sums in shared memory: registers of the vector in work, the traffic of
+ * sum n for a row, and what a step waits for. */
+int row_sums_registers(const struct problem *p, const struct kernel_plan *k);
+void row_count_sum(const struct problem *p, const struct kernel_plan *k,
+                   node_id n, int64_t columns, struct row_traffic *t);
+double row_sums_ns(const struct row_use *u, const struct row_shape *s);
+
+/* --- rowwise_cost.c, rowwise_stall.c --- */
 /* Of one thread, for one kept row of a value of the type. */
 int row_packed_registers(const struct row_shape *s, enum dtype t);
 /* One reduction's combination over the threads of a block that share a row. */

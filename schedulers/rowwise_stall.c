@@ -7,6 +7,7 @@
 
 #include "schedulers/rowwise_shape.h"
 
+#include "sched/sums.h"
 #include "schedulers/cost.h"
 
 enum { WARP = 32 };
@@ -78,7 +79,8 @@ held_back_ns(const struct row_use *u, const struct row_shape *s, int spare)
 {
     const struct facts *f = u->p->f;
     int all = 0, lot, lots, first, last;
-    bool guarded = !(u->p->n_static && u->p->n == s->reach);
+    bool guarded = !(u->p->n_static && u->p->n == s->reach) ||
+                   sums_bytes(u->p->f, u->k) > 0;
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
         enum store st = row_store(u->k, n);
@@ -152,5 +154,5 @@ row_stall_ns(const struct row_use *u, const struct row_shape *s,
     if (!s->persistent)
         ns += TURNOVER_NS;
     ns += held_back_ns(u, s, spare) + late_ns(u, s) + arrival_ns(u, s, t, c);
-    return ns + again_ns(u, s, t, c);
+    return ns + again_ns(u, s, t, c) + row_sums_ns(u, s);
 }

@@ -5,6 +5,8 @@
 
 #include "schedulers/rowwise.h"
 
+#include "sched/sums.h"
+
 /* In compute type, or as the value lies in memory; nothing is held of what is
  * read again. */
 static int64_t
@@ -14,6 +16,8 @@ waiting_bytes(const struct facts *f, const struct buffer_plan *b, int64_t n)
     enum dtype type = graph_node(f->g, b->node)->dtype;
     int64_t each = dtype_info[type].bytes;
 
+    if (facts_is_outer(f, b->node))
+        each = dtype_info[sums_type(f->g, b->node)].bytes;
     if (store == STORE_NONE || store == STORE_RELOAD)
         return 0;
     if (store == STORE_REGISTER_F32)

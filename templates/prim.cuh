@@ -255,13 +255,20 @@ static __device__ __forceinline__ fu_vec<T, V> fu_vsload(int byte_offset)
     return r;
 }
 
-// The same where the compiler may not hold them from the time before.
-template <typename T, int V>
-static __device__ __forceinline__ fu_vec<T, V> fu_vsload_again(int byte_offset)
+// A place in shared memory of which the compiler may not hold anything from the
+// time before. No instruction.
+static __device__ __forceinline__ int fu_again_at(int byte_offset)
 {
     fu_u32 at = (fu_u32)byte_offset;
     fu_again_word(at);
-    return fu_vsload<T, V>((int)at);
+    return (int)at;
+}
+
+// The same as fu_vsload at such a place.
+template <typename T, int V>
+static __device__ __forceinline__ fu_vec<T, V> fu_vsload_again(int byte_offset)
+{
+    return fu_vsload<T, V>(fu_again_at(byte_offset));
 }
 
 template <typename T, int V>

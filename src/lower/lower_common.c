@@ -5,6 +5,7 @@
 #include "lower/lower_common.h"
 
 #include "ir/op_ref.h"
+#include "sched/sums.h"
 #include "support/arena.h"
 #include "support/buf.h"
 
@@ -481,14 +482,7 @@ lower_store_value(struct lower *ctx, enum dtype from, enum dtype to,
 enum dtype
 lower_accumulator(const struct graph *g, node_id n)
 {
-    const struct node *nd = graph_node(g, n);
-    enum dtype arg = graph_node(g, nd->args[0])->dtype;
-
-    if (op_info[nd->op].type == OT_SUM)
-        return dtype_accumulator(arg);
-    if (op_info[nd->op].type == OT_LOGIC)
-        return DT_BOOL;
-    return dtype_compute(arg);
+    return sums_type(g, n);
 }
 
 const struct kexpr *

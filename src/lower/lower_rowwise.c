@@ -530,16 +530,20 @@ reads_again(const struct rw *w)
     return false;
 }
 
-/* Where registers are too short to keep the row, a guard around each vector
- * keeps the CUDA compiler from reading all of them ahead, whether there is
- * something behind the row or not. */
+/* Where registers are too short to keep the row, or sums wait in shared memory,
+ * a guard around each vector keeps the CUDA compiler from reading all of them
+ * ahead, whether there is something behind the row or not. Beside such sums it
+ * compares the thread's number with a constant, which takes no registers. */
 static void
 keep_guards(struct rw *w, struct kbuild *b)
 {
-    if (!w->exact || !w->persistent || !reads_again(w))
+    bool sums = rw_sums_bytes(w) > 0;
+
+    if (!w->exact || !w->persistent || !(reads_again(w) || sums))
         return;
     w->exact = false;
-    rw_hide_columns(w, b);
+    if (!sums)
+        rw_hide_columns(w, b);
 }
 
 static void
@@ -607,8 +611,8 @@ set_grid(struct rw *w)
         lower_set_grid(w->ctx, &w->lk, sym_mul(c, rows, blocks), sym_int(c, 1));
     w->lk.launch.cluster = w->lk.kernel->cluster = w->cluster;
     smem = rw_smem_bytes(w);
-    if (rw_shared_bytes(w))
-        smem = rw_shared_base(w) + rw_shared_bytes(w);
+    if (rw_shared_bytes(w) || rw_sums_bytes(w))
+        smem = rw_sums_base(w) + rw_sums_bytes(w);
     w->lk.launch.smem = arena_printf(w->a, "%" PRId64, smem);
     w->lk.kernel->uses_smem = smem > 0;
 }

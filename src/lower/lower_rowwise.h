@@ -21,6 +21,7 @@
 #include "lower/lower_common.h"
 #include "sched/plan.h"
 #include "sched/ring.h"
+#include "sched/sums.h"
 
 enum { MAX_STEPS = 16 };
 
@@ -38,6 +39,7 @@ struct rw_node {
     const struct kexpr *offset; /* element offset of the row (leaves) */
     const struct kexpr *acc;    /* reductions: accumulator variable or array */
     const struct kexpr *total;  /* long sums: of the chunks, in the same form */
+    const struct kexpr *pieces; /* sums in shared memory: this thread's first */
     int kept_from;              /* phase that computes a kept value, or -1 */
     const struct kexpr *divisor; /* quotients: by this, in this phase */
     bool in_ring;                /* the leaf arrives through the ring */
@@ -188,18 +190,32 @@ void rw_inner_declare(struct rw *w, struct kbuild *b, int phase);
 void rw_butterfly(struct rw *w, struct kbuild *b, node_id n, int lanes);
 void rw_exchange(struct rw *w, struct kbuild *b, int phase);
 void rw_group_barrier(struct rw *w, struct kbuild *b);
-void rw_outer_declare(struct rw *w, struct kbuild *b);
-/* The partial rows of reduction n, [blocks along the rows, N], in the type of
- * its accumulator. */
-const struct kexpr *rw_partials(struct rw *w, node_id n, bool writes);
-void rw_outer_flush(struct rw *w, struct kbuild *b);
-uint32_t rw_outer_count(const struct rw *w);
 int64_t rw_smem_bytes(const struct rw *w);
 /* Of these, what lives beside the rows, and what takes its place after them. */
 int64_t rw_loop_bytes(const struct rw *w);
 int64_t rw_after_bytes(const struct rw *w);
 bool rw_has_exchange(const struct rw *w, int phase);
 void rw_group_barrier(struct rw *w, struct kbuild *b);
+
+/* --- rowwise_sums.c --- */
+uint32_t rw_outer_count(const struct rw *w);
+/* The sum waits in shared memory; bytes of such sums, behind all else. */
+bool rw_is_shared_sum(const struct rw *w, node_id n);
+int64_t rw_sums_base(const struct rw *w);
+int64_t rw_sums_bytes(const struct rw *w);
+/* Before the rows. */
+void rw_outer_declare(struct rw *w, struct kbuild *b);
+/* Sums of the phase in shared memory: before the elements of a vector, one
+ * element, behind them. */
+void rw_sums_load(struct rw *w, struct kbuild *b, int phase);
+void rw_sums_add(struct rw *w, struct kbuild *b, node_id n);
+void rw_sums_store(struct rw *w, struct kbuild *b, int phase);
+/* Of the current element, out of shared memory. */
+const struct kexpr *rw_sums_element(struct rw *w, struct kbuild *b, node_id n);
+/* The partial rows of reduction n, [blocks along the rows, N], in the type of
+ * its accumulator. */
+const struct kexpr *rw_partials(struct rw *w, node_id n, bool writes);
+void rw_outer_flush(struct rw *w, struct kbuild *b);
 
 /* --- rowwise_ring.c --- */
 /* After the buffers and results are known. */

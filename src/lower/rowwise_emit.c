@@ -534,6 +534,10 @@ accumulate(struct rw *w, struct kbuild *b, int phase)
         if (!w->f->node[n].live || !(rw_is_inner(w, n) || rw_is_outer(w, n)) ||
             rw_phase_of(w, n) != phase)
             continue;
+        if (rw_is_shared_sum(w, n)) {
+            rw_sums_add(w, b, n);
+            continue;
+        }
         if (rw_is_outer(w, n)) {
             const struct kexpr *i =
                 ke_bin(w->a, "*", w->v, ke_int(w->a, w->vec));
@@ -598,9 +602,11 @@ rw_phase_columns(struct rw *w, struct kbuild *b, int phase)
     w->phase = phase;
     in = rw_vector_loop(w, &outer, chunk, true);
     reload_vectors(w, &in);
+    rw_sums_load(w, &in, phase);
     stay_packed(w, &in, phase);
     declare_result_vectors(w, &in, phase);
     emit_elements(w, &in, phase);
+    rw_sums_store(w, &in, phase);
     store_result_vectors(w, &in);
     if (w->looped) {
         rw_chunk_end(w, &outer, phase);

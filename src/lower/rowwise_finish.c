@@ -555,7 +555,9 @@ finish_column(struct rw *w, struct kbuild *b, const struct kexpr *element)
         if (w->e)
             at = ke_bin(w->a, "+",
                         ke_bin(w->a, "*", w->v, ke_int(w->a, w->vec)), w->e);
-        w->node[n].row = w->node[n].elem = ke_elem(w->a, w->node[n].acc, at);
+        w->node[n].row = w->node[n].elem =
+            rw_is_shared_sum(w, n) ? rw_sums_element(w, &in, n)
+                                   : ke_elem(w->a, w->node[n].acc, at);
     }
     w->e = NULL;
     store_results(w, &in);

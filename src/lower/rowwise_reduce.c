@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rowwise_reduce: how partial results of a row meet, and how column sums leave
- * the block.
+/* rowwise_reduce: how partial results of a row meet.
  *
  * Within a group: a butterfly over the lanes of a warp; when the group has
  * several warps, each writes its partial to shared memory, one barrier, then
  * every warp reads all partials, one a lane, and combines them by a butterfly.
  * The order is the same in every run. Consecutive exchanges use different
  * slots, so one barrier an exchange is enough: a slot is written again only
- * after another barrier that all its readers have passed.
- *
- * Column sums stay in registers over all rows of the block. At the end the
- * groups of the block are added in order through shared memory and the block
- * writes one partial row. */
+ * after another barrier that all its readers have passed. */
 
 #include "support/base.h"
 
@@ -259,160 +254,7 @@ rw_exchange(struct rw *w, struct kbuild *b, int phase)
             w->node[n].row = as_node_value(w, n, w->node[n].acc);
 }
 
-/* --- column sums ---------------------------------------------------------- */
-
-uint32_t
-rw_outer_count(const struct rw *w)
-{
-    uint32_t k = 0;
-
-    for (node_id n = 0; n < w->g->n_nodes; n++)
-        k += w->f->node[n].live && rw_is_outer(w, n);
-    return k;
-}
-
-void
-rw_outer_declare(struct rw *w, struct kbuild *b)
-{
-    if (!rw_outer_count(w))
-        return;
-    kb_comment(b, "Column sums of the rows this thread sees.");
-    for (node_id n = 0; n < w->g->n_nodes; n++)
-        if (w->f->node[n].live && rw_is_outer(w, n))
-            w->node[n].acc =
-                kb_array(b, dtype_info[rw_acc_dtype(w, n)].reg,
-                         arena_printf(w->a, "a_%s", lower_node_name(w->ctx, n)),
-                         (int64_t)w->vec * w->vpt, rw_identity(w, n));
-}
-
-const struct kexpr *
-rw_partials(struct rw *w, node_id n, bool writes)
-{
-    enum dtype t = rw_acc_dtype(w, n);
-    const struct sym *rows = w->partials;
-    const struct sym *bytes =
-        sym_mul(w->ctx->syms, sym_mul(w->ctx->syms, rows, w->n),
-                sym_int(w->ctx->syms, dtype_info[t].bytes));
-
-    return lower_workspace(w->ctx, &w->lk,
-                           arena_printf(w->a, "%s_%s_partials", w->ctx->prefix,
-                                        lower_node_name(w->ctx, n)),
-                           t, bytes, writes && !rw_finishes_inside(w));
-}
-
-static const struct kexpr *
-partial_row(const struct rw *w)
-{
-    return ke_bin(w->a, "*", rw_block_row(w), w->nv);
-}
-
-/* One group: registers go straight to the partial row, 16 bytes at a time. */
-static void
-flush_registers(struct rw *w, struct kbuild *b, node_id n)
-{
-    struct arena *a = w->a;
-    enum dtype t = rw_acc_dtype(w, n);
-    int k = MIN(w->vec, (int)(16 / dtype_info[t].bytes));
-    struct kbuild in = rw_vector_loop(w, b, NULL, false), each;
-    const struct kexpr *p = rw_partials(w, n, true), *h, *i, *at, *vec;
-    const char *kt = arena_printf(a, "%d", k);
-
-    h = ke_var(a, "h");
-    each = kb_unroll(&in, "h", ke_int(a, 0), ke_int(a, w->vec), ke_int(a, k));
-    vec = kb_var(&each, arena_printf(a, "fu_vec<%s, %d>", dtype_info[t].mem, k),
-                 "s", NULL);
-    for (int e = 0; e < k; e++) {
-        i = ke_bin(a, "+", ke_bin(a, "*", w->v, ke_int(a, w->vec)),
-                   ke_bin(a, "+", h, ke_int(a, e)));
-        kb_eval(&each, ke_call(a, "fu_set", NULL, 3, vec, ke_int(a, e),
-                               ke_elem(a, w->node[n].acc, i)));
-    }
-    at = ke_bin(a, "+", partial_row(w), ke_bin(a, "+", w->col, h));
-    kb_eval(&each, ke_call(a, "fu_vstore", kt, 3, p, at, vec));
-}
-
-/* Column k of all groups, in their order. */
-static const struct kexpr *
-fold_groups(struct rw *w, struct kbuild *b, node_id n, int64_t span)
-{
-    struct arena *a = w->a;
-    enum dtype t = rw_acc_dtype(w, n);
-    const char *reg = dtype_info[t].reg;
-    bool is_sum = rw_is_float_sum(w, n);
-    const struct kexpr *s;
-
-    s = is_sum ? rw_sum_open(w, b, n, 1)
-               : kb_var(b, reg, "all", rw_identity(w, n));
-    for (int g = 0; g < w->groups; g++) {
-        const struct kexpr *at = ke_var(a, "k"), *x;
-
-        at = g ? ke_bin(a, "+", at, ke_int(a, span * g)) : at;
-        at = ke_bin(a, "*", at, ke_int(a, dtype_info[t].bytes));
-        x = ke_call(a, "fu_sload", reg, 1, at);
-        if (is_sum)
-            rw_sum_add(w, b, s, x);
-        else
-            kb_assign(b, s, rw_combine(w, n, s, x));
-    }
-    return is_sum ? rw_sum_value(w, s) : s;
-}
-
-/* Several groups: all write their columns to shared memory, then each thread
- * adds the groups' sums of some columns, in the order of the groups. The first
- * barrier is for those who still read what the memory held before. */
-static void
-flush_groups(struct rw *w, struct kbuild *b, node_id n, bool used)
-{
-    struct arena *a = w->a;
-    enum dtype t = rw_acc_dtype(w, n);
-    const char *reg = dtype_info[t].reg;
-    int64_t size = dtype_info[t].bytes,
-            span = (int64_t)w->tpr * w->vec * w->vpt;
-    const struct kexpr *p = rw_partials(w, n, true), *at, *s, *own;
-    struct kbuild in, each;
-
-    if (used)
-        kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
-    in = rw_vector_loop(w, b, NULL, false);
-    own = rw_own_column(w, w->col);
-    for (int e = 0; e < w->vec; e++) {
-        at = ke_bin(a, "+", ke_bin(a, "*", w->group, ke_int(a, span)),
-                    ke_bin(a, "+", own, ke_int(a, e)));
-        kb_eval(&in,
-                ke_call(a, "fu_sstore", reg, 2,
-                        ke_bin(a, "*", at, ke_int(a, size)),
-                        ke_elem(a, w->node[n].acc,
-                                ke_bin(a, "+",
-                                       ke_bin(a, "*", w->v, ke_int(a, w->vec)),
-                                       ke_int(a, e)))));
-    }
-    kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
-    each =
-        kb_for(b, "int", "k", w->tid, ke_int(a, span), ke_int(a, w->threads));
-    at = rw_column(w, ke_var(a, "k"));
-    each = kb_if(&each, ke_bin(a, "<", at, w->end));
-    s = fold_groups(w, &each, n, span);
-    kb_eval(&each, ke_call(a, "fu_store", NULL, 3, p,
-                           ke_bin(a, "+", partial_row(w), at), s));
-}
-
-void
-rw_outer_flush(struct rw *w, struct kbuild *b)
-{
-    bool used = rw_columns_are_long(w) || w->ring.stages > 0 ||
-                (w->tpr > WARP && w->exchanges_total > 0);
-
-    for (node_id n = 0; n < w->g->n_nodes; n++) {
-        if (!w->f->node[n].live || !rw_is_outer(w, n))
-            continue;
-        kb_comment(b, "One partial row of %s.", lower_node_name(w->ctx, n));
-        if (w->groups == 1)
-            flush_registers(w, b, n);
-        else
-            flush_groups(w, b, n, used);
-        used = true;
-    }
-}
+/* --- shared memory -------------------------------------------------------- */
 
 int64_t
 rw_loop_bytes(const struct rw *w)
@@ -425,19 +267,6 @@ rw_loop_bytes(const struct rw *w)
         bytes = MAX(bytes, rw_cluster_bytes(w));
     else if (w->tpr > WARP)
         bytes = MAX(bytes, exchange_bytes(w) * MAX(w->exchanges_total, 2));
-    return bytes;
-}
-
-int64_t
-rw_after_bytes(const struct rw *w)
-{
-    int64_t bytes = rw_fold_bytes(w);
-    int64_t span = (int64_t)w->groups * w->tpr * w->vec * w->vpt;
-
-    for (node_id n = 0; n < w->g->n_nodes; n++)
-        if (w->groups > 1 && w->f->node[n].live && rw_is_outer(w, n))
-            bytes = MAX(bytes,
-                        span * (int64_t)dtype_info[rw_acc_dtype(w, n)].bytes);
     return bytes;
 }
 

@@ -180,6 +180,7 @@ lower(struct test_case *t, const struct graph *g)
     struct facts *f = facts_prepare(t->arena, g);
     uint32_t per_slot = (uint32_t)strtoul(word(t, "plans", "6"), NULL, 10);
     const struct device *dev = device_of(t);
+    const char *sums = word(t, "sums", "");
     struct fusion_plan *plan;
 
     if (*word(t, "rings", ""))
@@ -190,6 +191,8 @@ lower(struct test_case *t, const struct graph *g)
         plan = exec_kinds(t->arena, f, dev);
     else
         plan = exec_plans(t->arena, f, dev, per_slot);
+    if (*sums)
+        plan = exec_sums(t->arena, f, dev, plan, strcmp(sums, "mixed") == 0);
     plan = exec_forced(t->arena, f, dev, plan, t->settings, t->n_settings);
     return lower_fusion(t->arena, f, plan);
 }

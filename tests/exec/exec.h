@@ -72,6 +72,11 @@ struct fusion_plan *exec_all(struct arena *a, const struct facts *f,
 /* The best of each slot that keep the same values in the same places. */
 struct fusion_plan *exec_kinds(struct arena *a, const struct facts *f,
                                const struct device *dev);
+/* Of the same plans those that take their column sums in shared memory, with
+ * all of them there, or every other one. */
+struct fusion_plan *exec_sums(struct arena *a, const struct facts *f,
+                              const struct device *dev, struct fusion_plan *all,
+                              bool mixed);
 /* The same plans with the keys that the settings change. */
 struct fusion_plan *exec_forced(struct arena *a, const struct facts *f,
                                 const struct device *dev,

@@ -8,6 +8,7 @@
 #include "sched/parts.h"
 #include "sched/plan_impl.h"
 #include "sched/scheduler.h"
+#include "sched/sums.h"
 #include "schedulers/select_parts.h"
 #include "support/arena.h"
 #include "support/diag.h"
@@ -281,6 +282,51 @@ exec_kinds(struct arena *a, const struct facts *f, const struct device *dev)
                 VEC_PUSH(a, &all, v);
         }
     return plan_of(a, f, &all);
+}
+
+/* --- column sums ---------------------------------------------------------- */
+
+/* The kernel with its column sums in shared memory, of MIXED every other one;
+ * false when it takes none there. */
+static bool
+share_sums(struct arena *a, const struct facts *f, bool mixed,
+           struct kernel_plan *k)
+{
+    struct buffer_plan *b = NEW_ARRAY(a, struct buffer_plan, k->n_buffers + 1);
+    bool odd = false, any = false;
+
+    for (uint32_t i = 0; i < k->n_buffers; i++) {
+        b[i] = k->buffers[i];
+        if (!facts_is_outer(f, b[i].node) || sums_wrong(f, k, b[i].node))
+            continue;
+        odd = !odd;
+        any |= odd || !mixed;
+        if (odd || !mixed)
+            b[i].key[BK_STORE] = STORE_SHARED;
+    }
+    k->buffers = b;
+    return any;
+}
+
+struct fusion_plan *
+exec_sums(struct arena *a, const struct facts *f, const struct device *dev,
+          struct fusion_plan *all, bool mixed)
+{
+    variant_vec shared = {0};
+    struct plan_cost cost;
+
+    for (uint32_t i = 0; i < all->n_variants; i++) {
+        struct kernel_plan *k = NEW(a, struct kernel_plan);
+        struct variant_plan v = all->variants[i];
+
+        *k = *v.kernels;
+        v.kernels = k;
+        if (share_sums(a, f, mixed, k) && !plan_infeasible(a, f, k, dev, &cost))
+            VEC_PUSH(a, &shared, v);
+    }
+    if (shared.n == 0)
+        BUG("no plan of '%s' has column sums in shared memory", f->g->name);
+    return plan_of(a, f, &shared);
 }
 
 /* --- plans with other keys ------------------------------------------------ */
