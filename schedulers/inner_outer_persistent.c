@@ -3,8 +3,9 @@
  *
  * Layer-norm backward and its kin. A persistent grid walks over the rows,
  * blocks interleaved. A thread owns the same columns of every row: the sums
- * over rows are f32 registers, operands that don't depend on the row (the
- * weight) are loaded once and stay. Between the reductions of a row and their
+ * over rows are f32 registers, or wait in shared memory where registers don't
+ * suffice; operands that don't depend on the row (the weight) are loaded once
+ * and stay. Between the reductions of a row and their
  * uses wait either the inputs, packed, or the values computed from them; the
  * next row's loads may be in flight meanwhile. About 512 threads of 16 elements
  * make a multiprocessor's share, 8192 columns; shorter rows put several row
@@ -22,6 +23,10 @@
 enum {
     SM_THREADS = 512,
     MAX_ELEMENTS = 32, /* a thread */
+    FEW_ELEMENTS = 16, /* whose sums find registers */
+    MOST_ELEMENTS = 128,
+    MOST_VECTORS = 32, /* of each of which the code has a copy */
+    SHORT_ROW = 8192,  /* columns that registers hold */
     WARP = 32,
     MAX_GROUPS = 15, /* of several warps: named barriers */
 };
@@ -66,20 +71,26 @@ add(const struct problem *p, const struct slot_shape *s,
         out->n--;
         return;
     }
-    c->summary = arena_printf(p->arena, "%s%s%s", row_summary(p, c),
-                              g->prefetch ? "; next row in flight" : "",
-                              row_cluster_summary(p, g));
+    c->summary = arena_printf(
+        p->arena, "%s%s%s%s", row_summary(p, c), row_sums_summary(p, k),
+        g->prefetch ? "; next row in flight" : "", row_cluster_summary(p, g));
     row_offer_finishes(p, out, p->n_static ? p->n : s->n);
     if (!g->prefetch)
         row_propose_rings(p, s, which, out);
 }
 
+/* What threads hold: `vectors` vectors of each row, `blocks` blocks on a
+ * multiprocessor, so many sums in shared memory. */
+struct share {
+    int vector, vectors, blocks, shared_sums;
+};
+
 static void
 add_geometry(const struct problem *p, const struct slot_shape *s,
-             const row_answer_vec *answers, const int size[3],
+             const row_answer_vec *answers, const struct share *h,
              candidate_vec *out)
 {
-    int vector = size[0], vectors = size[1], blocks = size[2];
+    int vector = h->vector, vectors = h->vectors, blocks = h->blocks;
     int64_t nv = (s->bound + vector - 1) / vector;
     struct row_geometry g = {.vector = vector,
                              .vectors = vectors,
@@ -95,11 +106,14 @@ add_geometry(const struct problem *p, const struct slot_shape *s,
     g.threads = g.threads_per_row * groups;
     g.grid_rows = partials(p, &g);
     for (uint32_t i = 0; i < answers->n; i++) {
+        struct row_answer r = answers->v[i];
+
+        r.shared_sums = h->shared_sums;
         g.prefetch = false;
-        add(p, s, &g, &answers->v[i], out);
+        add(p, s, &g, &r, out);
         g.prefetch = true;
-        if (answers->v[i].how != KEEP_NOTHING)
-            add(p, s, &g, &answers->v[i], out);
+        if (r.how != KEEP_NOTHING)
+            add(p, s, &g, &r, out);
     }
 }
 
@@ -120,26 +134,97 @@ add_too_long(const struct problem *p, const struct slot_shape *s,
 }
 
 static void
+propose_usual(const struct problem *p, const struct slot_shape *s,
+              const row_answer_vec *answers, candidate_vec *out)
+{
+    int half = s->vector / 2;
+
+    for (int v = 1; v * s->vector <= MAX_ELEMENTS; v++)
+        for (int blocks = 1; blocks <= 2; blocks++)
+            add_geometry(p, s, answers,
+                         &(struct share){s->vector, v, blocks, 0}, out);
+    /* Half vectors where they give a number of elements between. */
+    for (int v = 3; half >= 4 && v * half <= MAX_ELEMENTS; v += 2)
+        add_geometry(p, s, answers, &(struct share){half, v, 1, 0}, out);
+}
+
+/* --- column sums in shared memory ----------------------------------------- */
+
+static bool
+any_fits(const struct problem *p, const struct slot_shape *s,
+         const candidate_vec *v, uint32_t from)
+{
+    struct plan_cost c;
+
+    for (uint32_t i = from; i < v->n; i++) {
+        c = (struct plan_cost){0};
+        if (!rowwise_cost(p, v->v[i].plan.kernels, s->n, &c))
+            return true;
+    }
+    return false;
+}
+
+/* Rows for which a thread has few registers left: more elements, and of them so
+ * many sums in shared memory; 0: all of them in registers. */
+static void
+propose_crowded(const struct problem *p, const struct slot_shape *s,
+                const row_answer_vec *answers, int shared, candidate_vec *out)
+{
+    int half = s->vector / 2, least = shared ? FEW_ELEMENTS : MAX_ELEMENTS + 1;
+    int most = MIN(MOST_ELEMENTS, MOST_VECTORS * s->vector);
+    struct share h = {s->vector, 1, 1, shared};
+
+    for (h.vectors = 1; h.vectors * h.vector <= most; h.vectors++)
+        if (h.vectors * h.vector >= least)
+            add_geometry(p, s, answers, &h, out);
+    if (half < 4)
+        return;
+    h.vector = half;
+    for (h.vectors = 3; h.vectors * half <= most; h.vectors += 2)
+        if (h.vectors * half >= least)
+            add_geometry(p, s, answers, &h, out);
+}
+
+/* Column sums in shared memory have not been measured. Where long rows have
+ * clusters to go to, whose time is known, they are looked for only if no plan
+ * has its sums in registers; where a block is all that there is, by the model.
+ */
+static bool
+competes(const struct device *dev)
+{
+    return !dev->measured && !dev->has_cluster;
+}
+
+static const char *
+note(const struct problem *p)
+{
+    const char *cuts = row_cuts_refuse(p);
+    const char *sums = "column sums in shared memory, which are not measured, "
+                       "are looked for where no plan has them in registers";
+
+    if (competes(p->dev) || !row_sums_most(p) ||
+        (p->n_static && p->n <= SHORT_ROW))
+        return cuts;
+    return cuts ? arena_printf(p->arena, "%s; %s", cuts, sums) : sums;
+}
+
+static void
 propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
 {
     struct slot_shape shape = *s;
     const uint32_t before = out->n;
-    int half = s->vector / 2;
     row_answer_vec answers = {0};
-    bool any;
 
     if (p->n_static)
         shape.bound = MAX(p->n, 1);
-    any = shape.bound == ANY_EXTENT;
-    if (!any)
+    if (shape.bound != ANY_EXTENT) {
         answers = row_answers(p, true);
-    for (int v = 1; !any && v * shape.vector <= MAX_ELEMENTS; v++)
-        for (int blocks = 1; blocks <= 2; blocks++)
-            add_geometry(p, &shape, &answers, (int[]){s->vector, v, blocks},
-                         out);
-    /* Half vectors where they give a number of elements between. */
-    for (int v = 3; !any && half >= 4 && v * half <= MAX_ELEMENTS; v += 2)
-        add_geometry(p, &shape, &answers, (int[]){half, v, 1}, out);
+        propose_usual(p, &shape, &answers, out);
+        if (shape.bound > SHORT_ROW &&
+            (competes(p->dev) || !any_fits(p, &shape, out, before)))
+            for (int k = 0; k <= row_sums_most(p); k++)
+                propose_crowded(p, &shape, &answers, k, out);
+    }
     if (out->n == before)
         add_too_long(p, &shape, out);
 }
@@ -147,7 +232,7 @@ propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
 const struct scheduler sched_inner_outer_persistent = {
     .id = SCHED_INNER_OUTER_PERSISTENT,
     .refuse = refuse,
-    .note = row_cuts_refuse,
+    .note = note,
     .propose = propose,
     .cost = rowwise_cost,
     .waits = rowwise_waits,

@@ -24,6 +24,7 @@
 enum {
     MAX_SLOTS = 16,
     PER_SUMMARY = 2, /* where nobody asked for more */
+    BOUND_PARTS = 8,
 };
 
 /* A plan is compared with several kernels where it takes this many times a copy
@@ -263,6 +264,39 @@ add_slots(const struct problem *p, struct selection *sel, int vector,
             low = bounds[i];
 }
 
+/* No strategy takes the slot that was tried last. */
+static bool
+is_untaken(const struct selection *sel)
+{
+    const struct variant_slot *slot = &sel->slots[sel->n_slots];
+
+    return slot->n_candidates > 0 && is_fallback(&slot->candidates[0]);
+}
+
+/* The same where rows of some bound on may be too long for the device's
+ * registers and shared memory: part of the first such range is taken. */
+static void
+add_slots_as_far(const struct problem *p, struct selection *sel, int vector,
+                 const int64_t *bounds, size_t n)
+{
+    int64_t low = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t bound = bounds[i], step = bound / BOUND_PARTS;
+
+        if (add_slot(p, sel, vector, (int64_t[]){low, bound})) {
+            low = bound;
+            continue;
+        }
+        if (!is_untaken(sel))
+            continue;
+        while (bound > low &&
+               !add_slot(p, sel, vector, (int64_t[]){low, bound}))
+            bound -= step;
+        return;
+    }
+}
+
 /* A launch on a device that can't hold all blocks at once takes the next
  * variant, guard or not. */
 static bool
@@ -401,10 +435,11 @@ make_symbolic_slots(const struct problem *p, struct selection *sel, int vector)
         add_vector_parts(p, sel);
         return;
     }
-    add_slots(p, sel, vector, inner_outer_bounds,
-              ARRAY_LEN(inner_outer_bounds));
+    add_slots_as_far(p, sel, vector, inner_outer_bounds,
+                     ARRAY_LEN(inner_outer_bounds));
     add_vector_parts(p, sel);
-    add_slots(p, sel, 1, scalar_outer_bounds, ARRAY_LEN(scalar_outer_bounds));
+    add_slots_as_far(p, sel, 1, scalar_outer_bounds,
+                     ARRAY_LEN(scalar_outer_bounds));
 }
 
 static void
