@@ -315,6 +315,7 @@ declare_place(struct rw *w, struct kbuild *b, const struct fold *f)
 static void
 start_finish(struct rw *w)
 {
+    w->mine = NULL;
     w->steps = 1;
     w->vec = 1;
     w->e = NULL;
@@ -547,6 +548,7 @@ finish_column(struct rw *w, struct kbuild *b, const struct kexpr *element)
     struct kbuild in = *b;
 
     w->col = kb_let(&in, "fu_i64", "k", element);
+    w->mine = NULL;
     for (node_id n = 0; n < w->g->n_nodes; n++) {
         const struct kexpr *at = w->v;
 
