@@ -107,79 +107,97 @@ same_extents(int rx, const struct sym *const *x, int ry,
     }
 }
 
-static bool
-is_written(const struct variant_plan *v, uint32_t kernels, node_id n)
-{
-    for (uint32_t i = 0; i < kernels; i++)
-        for (uint32_t w = 0; w < v->kernels[i].n_writes; w++)
-            if (v->kernels[i].writes[w] == n)
-                return true;
-    return false;
-}
+/* What a variant says of the nodes and results of a graph. */
+struct cut {
+    const struct graph *g;
+    uint32_t kernels;
+    uint32_t *writer;    /* by node: the kernel that writes it to workspace */
+    uint32_t *result_of; /* by result: the kernel that writes it */
+};
 
-/* Pointwise work on what the first kernels write is all it takes. */
-static bool
-follows(struct arena *a, const struct graph *g, const struct variant_plan *v,
-        uint32_t kernels, node_id root)
+/* For each node, whether the first kernels' writes, and pointwise work, are all
+ * it takes. */
+static bool *
+followers(struct arena *a, const struct cut *c, uint32_t kernels)
 {
-    bool *need = NEW_ARRAY(a, bool, root + 1), any = false;
+    const struct graph *g = c->g;
+    bool *given = NEW_ARRAY(a, bool, g->n_nodes + 1);
+    bool *any = NEW_ARRAY(a, bool, g->n_nodes + 1);
 
-    need[root] = true;
-    for (node_id n = root + 1; n-- > 0;) {
+    for (node_id n = 0; n < g->n_nodes; n++) {
         const struct node *nd = graph_node(g, n);
 
-        if (!need[n])
-            continue;
-        if (is_written(v, kernels, n)) {
-            any = true;
-            continue;
+        given[n] = op_info[nd->op].class != OC_REDUCE;
+        for (uint32_t i = 0; i < nd->n_args; i++) {
+            given[n] = given[n] && given[nd->args[i]];
+            any[n] = any[n] || any[nd->args[i]];
         }
-        if (op_info[nd->op].class == OC_REDUCE)
-            return false;
-        for (uint32_t i = 0; i < nd->n_args; i++)
-            need[nd->args[i]] = true;
+        if (c->writer[n] < kernels)
+            given[n] = any[n] = true;
     }
-    return any;
+    for (node_id n = 0; n < g->n_nodes; n++)
+        given[n] = given[n] && any[n];
+    return given;
 }
 
 /* A result with the extents of what a kernel reduces to goes with that kernel,
  * unless it may share the buffer of an input: later kernels read that. */
-static uint32_t
-writer_of(struct arena *a, const struct graph *g, const struct variant_plan *v,
-          const struct result *r)
+static void
+give_results(struct arena *a, struct cut *c, const struct variant_plan *v,
+             uint32_t k)
 {
-    for (uint32_t k = 0; r->inplace < 0 && k + 1 < v->n_kernels; k++) {
-        const struct kernel_plan *own = &v->kernels[k];
-        const struct node *w =
-            own->n_writes ? graph_node(g, own->writes[0]) : NULL;
+    const struct kernel_plan *own = &v->kernels[k];
+    const struct node *w =
+        own->n_writes ? graph_node(c->g, own->writes[0]) : NULL;
+    const bool *given = followers(a, c, k + 1);
 
-        if (w && same_extents(r->rank, r->dims, w->rank, w->dims) &&
-            follows(a, g, v, k + 1, r->node))
-            return k;
+    for (uint32_t i = 0; w && i < c->g->n_results; i++) {
+        const struct result *r = &c->g->results[i];
+
+        if (c->result_of[i] > k && r->inplace < 0 && given[r->node] &&
+            same_extents(r->rank, r->dims, w->rank, w->dims))
+            c->result_of[i] = k;
     }
-    return v->n_kernels - 1;
 }
 
-/* Some kernel behind k computes with what is node N for it. */
-static bool
-is_read_later(struct arena *a, const struct graph *g,
-              const struct variant_plan *v, uint32_t k, node_id n)
+static struct cut
+cut_of(struct arena *a, const struct graph *g, const struct variant_plan *v)
 {
+    struct cut c = {.g = g, .kernels = v->n_kernels};
+
+    c.writer = NEW_ARRAY(a, uint32_t, g->n_nodes + 1);
+    c.result_of = NEW_ARRAY(a, uint32_t, g->n_results + 1);
+    for (node_id n = 0; n < g->n_nodes; n++)
+        c.writer[n] = v->n_kernels;
+    for (uint32_t k = v->n_kernels; k-- > 0;)
+        for (uint32_t w = 0; w < v->kernels[k].n_writes; w++)
+            c.writer[v->kernels[k].writes[w]] = k;
+    for (uint32_t i = 0; i < g->n_results; i++)
+        c.result_of[i] = v->n_kernels - 1;
+    for (uint32_t k = 0; k + 1 < v->n_kernels; k++)
+        give_results(a, &c, v, k);
+    return c;
+}
+
+/* By node, whether some kernel behind k computes with it. */
+static bool *
+read_later(struct arena *a, const struct cut *c, uint32_t k)
+{
+    const struct graph *g = c->g;
     bool *need = NEW_ARRAY(a, bool, g->n_nodes + 1);
 
-    for (uint32_t i = k + 1; i < v->n_kernels; i++)
-        for (uint32_t w = 0; w < v->kernels[i].n_writes; w++)
-            need[v->kernels[i].writes[w]] = true;
+    for (node_id n = 0; n < g->n_nodes; n++)
+        need[n] = c->writer[n] > k && c->writer[n] < c->kernels;
     for (uint32_t i = 0; i < g->n_results; i++)
-        if (writer_of(a, g, v, &g->results[i]) > k)
+        if (c->result_of[i] > k)
             need[g->results[i].node] = true;
-    for (node_id id = g->n_nodes; id-- > n + 1;) {
-        const struct node *nd = graph_node(g, id);
+    for (node_id n = g->n_nodes; n-- > 0;) {
+        const struct node *nd = graph_node(g, n);
 
-        for (uint32_t i = 0; need[id] && i < nd->n_args; i++)
-            need[nd->args[i]] |= !is_written(v, k + 1, id);
+        for (uint32_t i = 0; need[n] && c->writer[n] > k && i < nd->n_args; i++)
+            need[nd->args[i]] = true;
     }
-    return need[n];
+    return need;
 }
 
 const struct graph *
@@ -189,9 +207,13 @@ part_graph(struct arena *a, const struct graph *g, const struct variant_plan *v,
     const struct kernel_plan *own = &v->kernels[k];
     uint32_t earlier = 0;
     struct graph *part;
+    struct cut c;
+    bool *need;
 
     if (v->n_kernels == 1)
         return g;
+    c = cut_of(a, g, v);
+    need = read_later(a, &c, k);
     for (uint32_t i = 0; i < k; i++)
         earlier += v->kernels[i].n_writes;
     part = copy_graph(a, g, earlier);
@@ -202,11 +224,11 @@ part_graph(struct arena *a, const struct graph *g, const struct variant_plan *v,
         NEW_ARRAY(a, struct result, own->n_writes + g->n_results + 1);
     part->n_results = 0;
     for (uint32_t w = 0; w < own->n_writes; w++)
-        if (is_read_later(a, g, v, k, own->writes[w]))
+        if (need[own->writes[w]])
             part->results[part->n_results++] =
                 make_result(part, g, own->writes[w]);
     for (uint32_t i = 0; i < g->n_results; i++)
-        if (writer_of(a, g, v, &g->results[i]) == k)
+        if (c.result_of[i] == k)
             part->results[part->n_results++] = g->results[i];
     return part;
 }
@@ -220,28 +242,16 @@ part_facts(struct arena *a, const struct facts *whole,
 }
 
 static bool
-is_written_before(const struct variant_plan *v, uint32_t k, uint32_t w)
+is_result(const struct cut *c, uint32_t k, node_id n)
 {
-    node_id n = v->kernels[k].writes[w];
-
-    for (uint32_t j = 0; j < w; j++)
-        if (v->kernels[k].writes[j] == n)
-            return true;
-    return is_written(v, k, n);
-}
-
-static bool
-is_result(struct arena *a, const struct graph *g, const struct variant_plan *v,
-          uint32_t k, node_id n)
-{
-    for (uint32_t i = 0; i < g->n_results; i++)
-        if (g->results[i].node == n && writer_of(a, g, v, &g->results[i]) == k)
+    for (uint32_t i = 0; i < c->g->n_results; i++)
+        if (c->g->results[i].node == n && c->result_of[i] == k)
             return true;
     return false;
 }
 
 static const char *
-bad_write(struct arena *a, const struct facts *whole,
+bad_write(const struct facts *whole, const struct cut *c,
           const struct variant_plan *v, uint32_t k, uint32_t w)
 {
     node_id n = v->kernels[k].writes[w];
@@ -250,11 +260,32 @@ bad_write(struct arena *a, const struct facts *whole,
         return "it is at hand for every kernel";
     if (!whole->node[n].live)
         return "no result needs it";
-    if (is_written_before(v, k, w))
+    if (c->writer[n] != k)
         return "it has been written before";
-    if (!is_read_later(a, whole->g, v, k, n) &&
-        !is_result(a, whole->g, v, k, n))
-        return "no kernel behind this one reads it";
+    for (uint32_t i = 0; i < w; i++)
+        if (v->kernels[k].writes[i] == n)
+            return "it has been written before";
+    return NULL;
+}
+
+static const char *
+bad_writes(struct arena *a, const struct facts *whole,
+           const struct variant_plan *v, uint32_t k)
+{
+    const struct kernel_plan *own = &v->kernels[k];
+    struct cut c = cut_of(a, whole->g, v);
+    const bool *need = read_later(a, &c, k);
+
+    for (uint32_t w = 0; w < own->n_writes; w++) {
+        node_id n = own->writes[w];
+        const char *why = bad_write(whole, &c, v, k, w);
+
+        if (!why && !need[n] && !is_result(&c, k, n))
+            why = "no kernel behind this one reads it";
+        if (why)
+            return arena_printf(a, "'%s' in workspace: %s",
+                                plan_node_name(a, whole->g, n), why);
+    }
     return NULL;
 }
 
@@ -274,15 +305,7 @@ part_refuse(struct arena *a, const struct facts *whole,
                    : "it has nothing left to compute";
     if (!own->n_writes)
         return "it writes nothing to workspace for the kernels behind it";
-    for (uint32_t w = 0; w < own->n_writes; w++) {
-        const char *why = bad_write(a, whole, v, k, w);
-
-        if (why)
-            return arena_printf(a, "'%s' in workspace: %s",
-                                plan_node_name(a, whole->g, own->writes[w]),
-                                why);
-    }
-    return NULL;
+    return bad_writes(a, whole, v, k);
 }
 
 bool

@@ -342,6 +342,27 @@ parts_go_to_their_strategy(void **state)
     }
 }
 
+/* Work and memory for parts grow with the graph, not with its square: where
+ * they did, this took 6 GB. */
+static void
+many_results_in_parts(void **state)
+{
+    struct buf b;
+    struct selection *s;
+
+    (void)state;
+    buf_init(&b, arena);
+    buf_puts(&b, "fusion f(x: f32[M, N], w: f32[M]) -> (y: f32[M, N]");
+    for (int i = 0; i < 800; i++)
+        buf_printf(&b, ", y%d: f32[N]", i);
+    buf_puts(&b, ") { s = sum(x, axis=0); y = x - s;");
+    for (int i = 0; i < 800; i++)
+        buf_printf(&b, "y%d = sum(x * (w + %d.0)[:, None], axis=0) * s;", i, i);
+    buf_puts(&b, "}");
+    s = select_text(buf_str(&b));
+    assert_int_equal(chosen(s, s->n_slots - 1)->plan.n_kernels, 2);
+}
+
 /* What a plan file may say and no kernel can do. */
 static void
 parts_that_cannot_be(void **state)
@@ -767,6 +788,7 @@ main(void)
         cmocka_unit_test(guards_name_what_is_not_proven),
         cmocka_unit_test(kinds_go_to_their_strategy),
         cmocka_unit_test(parts_go_to_their_strategy),
+        cmocka_unit_test(many_results_in_parts),
         cmocka_unit_test(parts_that_cannot_be),
         cmocka_unit_test(rejection_ends_at_fallback),
         cmocka_unit_test(the_cut_follows_predicted_time),
