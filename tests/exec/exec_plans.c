@@ -237,10 +237,14 @@ exec_all(struct arena *a, const struct facts *f, const struct device *dev,
          uint32_t per_slot)
 {
     variant_vec all = {0};
+    bool parts = false;
 
     add_fallback(a, &all);
     add_candidates(a, f, dev, per_slot, &all, add_as_it_is);
-    add_parts(a, f, dev, 1, &all);
+    for (uint32_t i = 0; i < all.n; i++)
+        parts |= all.v[i].n_kernels > 1;
+    if (!parts)
+        add_parts(a, f, dev, 1, &all);
     return plan_of(a, f, &all);
 }
 
