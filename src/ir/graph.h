@@ -86,8 +86,8 @@ struct param {
     union {
         int64_t i;
         double f;
-    } value;    /* default, or the bound value */
-    bool bound; /* scalar bound by -D: not an argument */
+    } value;           /* default, or the bound value */
+    bool bound;        /* scalar bound by -D: not an argument */
     bool is_workspace; /* what an earlier kernel wrote (sched/parts.h) */
     struct span span;
 };
@@ -101,7 +101,7 @@ struct result {
     bool has_strides;
     const struct sym *strides[MAX_RANK];
     int64_t align;
-    int inplace; /* parameter index, or -1 */
+    int inplace;       /* parameter index, or -1 */
     bool is_workspace; /* read by later kernels (sched/parts.h) */
     struct span span;
 };

@@ -3,9 +3,10 @@
  *
  * What a kernel of a variant writes to workspace is an input of those behind
  * it, unless none needs it and it is only a result. Results are the last one's,
- * but for those that follow from what earlier ones write and have its extents. To the strategies and to lowering a
- * part is a graph like any other: the same nodes under the same numbers, but
- * what earlier kernels wrote is read, and what this one writes is a result. */
+ * but for those that follow from what earlier ones write and have its extents.
+ * To the strategies and to lowering a part is a graph like any other: the same
+ * nodes under the same numbers, but what earlier kernels wrote is read, and
+ * what this one writes is a result. */
 #ifndef FUSEC_SCHED_PARTS_H
 #define FUSEC_SCHED_PARTS_H
 

@@ -63,8 +63,8 @@ struct fusion_plan *exec_plans(struct arena *a, const struct facts *f,
                                const struct device *dev, uint32_t per_slot);
 struct fusion_plan *exec_rings(struct arena *a, const struct facts *f,
                                const struct device *dev, uint32_t per_slot);
-/* In several kernels; and exec_plans, where none of these is, with one such plan
- * of vectors, one of scalars. */
+/* In several kernels; and exec_plans, where none of these is, with one such
+ * plan of vectors, one of scalars. */
 struct fusion_plan *exec_parts(struct arena *a, const struct facts *f,
                                const struct device *dev, uint32_t per_slot);
 struct fusion_plan *exec_all(struct arena *a, const struct facts *f,
