@@ -31,6 +31,10 @@ void row_count_sum(const struct problem *p, const struct kernel_plan *k,
                    node_id n, int64_t columns, struct row_traffic *t);
 double row_sums_ns(const struct row_use *u, const struct row_shape *s);
 
+/* --- rowwise_least.c --- */
+/* With fewer registers a thread the kernel has local memory. */
+int row_least_registers(const struct row_use *u, const struct row_shape *s);
+
 /* --- rowwise_cost.c, rowwise_stall.c --- */
 /* Of one thread, for one kept row of a value of the type. */
 int row_packed_registers(const struct row_shape *s, enum dtype t);
