@@ -59,7 +59,7 @@ static bool
 is_source(const struct row_use *u, node_id n, int phase)
 {
     const struct facts *f = u->p->f;
-    enum store s = row_store(u->k, n);
+    enum store s = u->store[n];
 
     if (f->node[n].is_leaf || is_reduction(f, n))
         return true;
@@ -74,7 +74,7 @@ need_roots(struct row_use *u, int phase, bool *need)
     for (node_id n = 0; n < f->g->n_nodes; n++) {
         if (is_reduction(f, n) && row_reduction_phase(f, n) == phase)
             need[facts_value(f, graph_node(f->g, n)->args[0])] = true;
-        if (row_store(u->k, n) != STORE_NONE && !f->node[n].is_leaf &&
+        if (u->store[n] != STORE_NONE && !f->node[n].is_leaf &&
             !is_reduction(f, n) && f->node[n].level == phase)
             need[n] = true;
     }
@@ -130,6 +130,9 @@ row_use(const struct problem *p, const struct kernel_plan *k)
 {
     struct row_use u = {.p = p, .k = k, .phases = p->f->levels + 1};
 
+    u.store = NEW_ARRAY(p->arena, enum store, p->f->g->n_nodes + 1);
+    for (uint32_t i = k ? k->n_buffers : 0; i-- > 0;)
+        u.store[k->buffers[i].node] = (enum store)k->buffers[i].key[BK_STORE];
     u.needed = NEW_ARRAY(p->arena, bool, (size_t)u.phases * p->f->g->n_nodes);
     for (int phase = 0; phase < u.phases; phase++)
         need_phase(&u, phase);

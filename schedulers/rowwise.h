@@ -17,6 +17,7 @@ struct row_use {
     int phases;
     bool *needed;      /* [phase * n_nodes + node], values along the column */
     int *first, *last; /* phase, by node; -1: none */
+    enum store *store; /* the plan's, by node */
 };
 
 struct row_use row_use(const struct problem *p, const struct kernel_plan *k);

@@ -461,7 +461,7 @@ count_leaf(const struct row_use *u, const struct row_shape *s, node_id n,
 {
     const struct facts *f = u->p->f;
     double bytes = bytes_per_row(u->p, n, columns);
-    enum store st = s->looped ? STORE_RELOAD : row_store(u->k, n);
+    enum store st = s->looped ? STORE_RELOAD : u->store[n];
     bool packed = st == STORE_REGISTER_PACKED || st == STORE_REGISTER_F32;
     int first = -1, last = -1;
 
@@ -500,7 +500,7 @@ phase_reads_again(const struct row_use *u, const struct row_shape *s, int phase)
     int first, last;
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
-        enum store st = s->looped ? STORE_RELOAD : row_store(u->k, n);
+        enum store st = s->looped ? STORE_RELOAD : u->store[n];
 
         if (!row_needs(u, phase, n) || !f->node[n].is_leaf ||
             (st != STORE_RELOAD && st != STORE_NONE))
@@ -520,8 +520,8 @@ count_phase(const struct row_use *u, const struct row_shape *s, int phase,
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
         const struct node *nd = graph_node(f->g, n);
-        bool kept = row_store(u->k, n) != STORE_NONE && !s->looped &&
-                    f->node[n].level < phase;
+        bool kept =
+            u->store[n] != STORE_NONE && !s->looped && f->node[n].level < phase;
 
         if (facts_is_reduction(f, n) && f->node[n].live &&
             row_reduction_phase(f, n) == phase)
@@ -648,7 +648,7 @@ set_cycle(const struct problem *p, const struct row_use *u,
     if (!s->ring.stages || !s->persistent)
         return;
     for (node_id n = 0; n < p->f->g->n_nodes; n++) {
-        enum store st = row_store(u->k, n);
+        enum store st = u->store[n];
 
         if ((st == STORE_RING || st == STORE_SHARED) && u->last[n] >= 0)
             phases = MAX(phases, u->last[n]);

@@ -39,7 +39,7 @@ held(const struct row_use *u, const struct row_shape *s, node_id n)
 {
     const struct facts *f = u->p->f;
     enum dtype t = graph_node(f->g, n)->dtype;
-    enum store st = row_store(u->k, n);
+    enum store st = u->store[n];
 
     if (s->looped || (st != STORE_REGISTER_PACKED && st != STORE_REGISTER_F32))
         return 0;
@@ -62,7 +62,7 @@ held_over_rows(const struct row_use *u, const struct row_shape *s)
 
         if (!f->node[n].live)
             continue;
-        if (facts_is_outer(f, n) && row_store(u->k, n) != STORE_SHARED)
+        if (facts_is_outer(f, n) && u->store[n] != STORE_SHARED)
             regs += s->ept * words(dtype_accumulator(t));
         else if (is_leaf &&
                  (lasts(u, s, n) || (s->prefetch && node_has_rows(f, n))))

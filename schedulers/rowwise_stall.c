@@ -83,7 +83,7 @@ held_back_ns(const struct row_use *u, const struct row_shape *s, int spare)
                    sums_bytes(u->p->f, u->k) > 0;
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
-        enum store st = row_store(u->k, n);
+        enum store st = u->store[n];
 
         if (f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
             node_has_rows(f, n) && (st == STORE_NONE || st == STORE_RELOAD) &&
@@ -119,7 +119,7 @@ late_ns(const struct row_use *u, const struct row_shape *s)
     int first, last, phases = 0;
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
-        enum store st = row_store(u->k, n);
+        enum store st = u->store[n];
 
         if (f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
             node_has_rows(f, n) && (st == STORE_NONE || st == STORE_RELOAD) &&
