@@ -176,24 +176,35 @@ select_propose(const struct problem *p, const struct slot_shape *s,
     return v;
 }
 
+/* The parts of the fusion, found when the first slot asks. */
+static const struct parts *
+parts_of(const struct problem *p)
+{
+    if (!p->parts->known) {
+        *p->parts = select_parts(p);
+        p->parts->known = true;
+    }
+    return p->parts;
+}
+
 /* Rows that are read in each phase, or slowly, may take longer than two kernels
  * that read them twice. */
 static void
 add_parts(const struct problem *p, const struct slot_shape *s,
           const struct variant_slot *slot, candidate_vec *v)
 {
-    struct parts parts;
+    const struct parts *parts;
     const char *guard;
     candidate_vec more;
 
     if (p->f->kind != GK_INNER_OUTER || is_fallback(&v->v[0]))
         return;
-    parts = select_parts(p);
-    if (!parts.cut.n_kernels ||
-        PARTS_MARGIN * select_parts_floor(p, &parts, s->n) >=
+    parts = parts_of(p);
+    if (!parts->cut.n_kernels ||
+        PARTS_MARGIN * select_parts_floor(p, parts, s->n) >=
             v->v[0].plan.cost.total_ns)
         return;
-    more = select_part_plans(p, &parts, s->vector > 1, s->n, &guard);
+    more = select_part_plans(p, parts, s->vector > 1, s->n, &guard);
     if (strcmp(guard_and(p->arena, slot->guard, guard), slot->guard) != 0)
         return;
     for (uint32_t i = 0; i < more.n; i++)
@@ -386,13 +397,13 @@ add_any_slot(const struct problem *p, struct selection *sel,
 static void
 add_vector_parts(const struct problem *p, struct selection *sel)
 {
-    struct parts parts = select_parts(p);
+    const struct parts *parts = parts_of(p);
     const char *guard;
     candidate_vec v;
 
-    if (!select_have_vectors(&parts))
+    if (!select_have_vectors(parts))
         return;
-    v = select_part_plans(p, &parts, true, p->n, &guard);
+    v = select_part_plans(p, parts, true, p->n, &guard);
     if (v.n > 0 && !takes_all(sel, guard))
         add_any_slot(p, sel, &v, guard);
 }
@@ -402,14 +413,14 @@ static void
 close_slots(const struct problem *p, struct selection *sel)
 {
     candidate_vec v = {0};
-    struct parts parts;
+    const struct parts *parts;
     const char *guard = "";
 
     if (takes_all(sel, ""))
         return;
-    parts = select_parts(p);
-    if (parts.cut.n_kernels)
-        v = select_part_plans(p, &parts, false, p->n, &guard);
+    parts = parts_of(p);
+    if (parts->cut.n_kernels)
+        v = select_part_plans(p, parts, false, p->n, &guard);
     if (*guard)
         v.n = 0;
     add_any_slot(p, sel, &v, "");
@@ -492,6 +503,7 @@ new_selection(struct arena *a, const struct facts *f,
     struct problem *p = NEW(a, struct problem);
 
     problem_init(a, f, opt->device, opt->hints, opt->n_hints, p);
+    p->parts = NEW(a, struct parts);
     p->per_summary = opt->n_candidates ? opt->n_candidates : PER_SUMMARY;
     sel->facts = f;
     sel->problem = p;

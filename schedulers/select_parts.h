@@ -19,6 +19,7 @@ int select_vector(const struct problem *p);
 struct parts {
     struct variant_plan cut;  /* kernels with nothing but what they write */
     struct problem *problems; /* by kernel */
+    bool known;               /* looked for */
 };
 struct parts select_parts(const struct problem *p);
 /* Some part has vector accesses. */

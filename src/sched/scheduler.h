@@ -13,6 +13,8 @@
 
 enum { ANY_EXTENT = 0 };
 
+struct parts;
+
 /* A fusion on a device, with numbers for what is only known at launch. */
 struct problem {
     struct arena *arena;
@@ -27,6 +29,7 @@ struct problem {
     uint32_t per_summary; /* feasible candidates kept of one kind */
     const struct hint *hints;
     uint32_t n_hints;
+    struct parts *parts; /* how selection cuts it, once that is asked for */
 };
 
 struct slot_shape {
