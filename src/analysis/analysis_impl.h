@@ -47,7 +47,6 @@ struct space {
 
 /* The first reason stays. */
 void space_fail(struct space *s, const char *fmt, ...) ATTR_PRINTF(2, 3);
-bool sym_is_one(const struct sym *s);
 
 /* views.c: NULL when the node is not INPUT or a linear view of one. */
 struct view *view_of(struct space *s, node_id n);

@@ -14,14 +14,6 @@
 typedef bool view_step(struct space *s, const struct node *n,
                        const struct view *from, struct view *to);
 
-bool
-sym_is_one(const struct sym *s)
-{
-    int64_t v;
-
-    return sym_is_int(s, &v) && v == 1;
-}
-
 static void
 set_dim(struct view_dim *d, const struct sym *extent, const struct sym *stride)
 {

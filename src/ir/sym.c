@@ -494,6 +494,14 @@ sym_is_int(const struct sym *s, int64_t *ret)
 }
 
 bool
+sym_is_one(const struct sym *s)
+{
+    int64_t v;
+
+    return sym_is_int(s, &v) && v == 1;
+}
+
+bool
 sym_is_name(const struct sym *s, const char **ret)
 {
     if (s == NULL || s->n != 1 || s->terms[0].coef != 1 || s->terms[0].n != 1 ||

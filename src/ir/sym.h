@@ -43,6 +43,7 @@ void sym_assume_range(struct sym_ctx *c, const char *name, int64_t lo,
                       int64_t hi); /* intersected; default [0, INT64_MAX] */
 
 bool sym_is_int(const struct sym *s, int64_t *ret); /* a constant? */
+bool sym_is_one(const struct sym *s);               /* the constant 1? */
 bool sym_is_name(const struct sym *s, const char **ret);
 bool sym_equal(const struct sym *a, const struct sym *b);
 /* Provable facts; false means "not known". */

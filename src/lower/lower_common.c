@@ -231,8 +231,8 @@ waiting(struct lower *ctx, struct lowered_kernel *lk, const char *name,
         writes);
 }
 
-static const struct sym *
-elements_of(struct lower *ctx, int rank, const struct sym *const *dims)
+const struct sym *
+lower_elements(struct lower *ctx, int rank, const struct sym *const *dims)
 {
     const struct sym *n = sym_int(ctx->syms, 1);
 
@@ -254,7 +254,7 @@ lower_input(struct lower *ctx, struct lowered_kernel *lk, int param)
     assert(p->kind == PARAM_TENSOR);
     if (p->is_workspace)
         return waiting(ctx, lk, p->name, p->dtype,
-                       elements_of(ctx, p->rank, p->dims), false);
+                       lower_elements(ctx, p->rank, p->dims), false);
     return argument(
         ctx, lk, (struct launch_arg){ARG_TENSOR, p->name},
         (struct kparam){ctype, arena_printf(ctx->arena, "p_%s", p->name)});
@@ -270,7 +270,7 @@ lower_output(struct lower *ctx, struct lowered_kernel *lk, int result)
 
     if (r->is_workspace)
         return waiting(ctx, lk, r->name, r->dtype,
-                       elements_of(ctx, r->rank, r->dims), true);
+                       lower_elements(ctx, r->rank, r->dims), true);
     return argument(
         ctx, lk, (struct launch_arg){ARG_TENSOR, r->name},
         (struct kparam){ctype, arena_printf(ctx->arena, "p_%s", r->name)});

@@ -78,6 +78,9 @@ enum dtype lower_compute_type(const struct graph *g, node_id n);
 const struct kexpr *lower_node_expr(struct lower *ctx,
                                     struct lowered_kernel *lk, node_id n,
                                     const struct kexpr *const *args);
+/* Elements of a shape. */
+const struct sym *lower_elements(struct lower *ctx, int rank,
+                                 const struct sym *const *dims);
 /* A register value of one type as a register value of the other. */
 const struct kexpr *lower_convert(struct lower *ctx, enum dtype from,
                                   enum dtype to, const struct kexpr *x);

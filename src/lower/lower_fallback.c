@@ -225,7 +225,7 @@ loop_over_elements(struct fb_scope *s, int rank, const struct sym *const *dims,
     struct fb *fb = s->fb;
     struct arena *a = fb->a;
     struct sym_ctx *c = fb->syms;
-    const struct sym *total = fb_total(fb, rank, dims);
+    const struct sym *total = lower_elements(fb->ctx, rank, dims);
     const struct kexpr *n = ke_int(a, FB_THREADS), *first;
 
     first =
@@ -305,7 +305,7 @@ copy_buffer(struct fb *fb, struct lowered_kernel *lk, uint32_t i, bool writes)
 {
     const struct result *r = &fb->g->results[i];
     const struct sym *bytes =
-        sym_mul(fb->syms, fb_total(fb, r->rank, r->dims),
+        sym_mul(fb->syms, lower_elements(fb->ctx, r->rank, r->dims),
                 sym_int(fb->syms, dtype_info[r->dtype].bytes));
 
     return lower_workspace(

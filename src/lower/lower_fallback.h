@@ -115,8 +115,6 @@ const struct sym *fb_offset(struct fb *fb, int rank,
                             const struct sym *const *dims,
                             const struct sym *const *strides,
                             const struct sym *const *idx);
-const struct sym *fb_total(struct fb *fb, int rank,
-                           const struct sym *const *dims);
 
 /* The type in which a cut node waits, and its buffer. */
 enum dtype fb_cut_type(const struct fb *fb, node_id n);

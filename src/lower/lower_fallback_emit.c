@@ -102,16 +102,6 @@ fb_offset(struct fb *fb, int rank, const struct sym *const *dims,
     return at;
 }
 
-const struct sym *
-fb_total(struct fb *fb, int rank, const struct sym *const *dims)
-{
-    const struct sym *n = sym_int(fb->syms, 1);
-
-    for (int d = 0; d < rank; d++)
-        n = sym_mul(fb->syms, n, dims[d]);
-    return n;
-}
-
 /* --- workspace ------------------------------------------------------------ */
 
 enum dtype
@@ -132,7 +122,7 @@ fb_workspace(struct fb *fb, struct lowered_kernel *lk, node_id n, bool writes)
     const struct node *nd = graph_node(fb->g, n);
     enum dtype t = fb_cut_type(fb, n);
     const struct sym *bytes =
-        sym_mul(fb->syms, fb_total(fb, nd->rank, nd->dims),
+        sym_mul(fb->syms, lower_elements(fb->ctx, nd->rank, nd->dims),
                 sym_int(fb->syms, dtype_info[t].bytes));
 
     return lower_workspace(fb->ctx, lk,

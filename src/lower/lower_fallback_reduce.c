@@ -51,8 +51,8 @@ reduction_of(struct fb *fb, node_id id, struct fb_scope *s)
         r.kept[d] = n->flag[d] ? one : r.arg->dims[d];
         r.reduced[d] = n->flag[d] ? r.arg->dims[d] : one;
     }
-    r.results = fb_total(fb, r.arg->rank, r.kept);
-    r.terms = fb_total(fb, r.arg->rank, r.reduced);
+    r.results = lower_elements(fb->ctx, r.arg->rank, r.kept);
+    r.terms = lower_elements(fb->ctx, r.arg->rank, r.reduced);
     return r;
 }
 

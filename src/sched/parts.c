@@ -80,14 +80,6 @@ copy_graph(struct arena *a, const struct graph *g, uint32_t more_params)
 
 /* --- which kernel writes a result ----------------------------------------- */
 
-static bool
-is_one(const struct sym *s)
-{
-    int64_t v;
-
-    return sym_is_int(s, &v) && v == 1;
-}
-
 /* Both have the same extents but those of 1. */
 static bool
 same_extents(int rx, const struct sym *const *x, int ry,
@@ -96,9 +88,9 @@ same_extents(int rx, const struct sym *const *x, int ry,
     int i = 0, k = 0;
 
     for (;; i++, k++) {
-        while (i < rx && is_one(x[i]))
+        while (i < rx && sym_is_one(x[i]))
             i++;
-        while (k < ry && is_one(y[k]))
+        while (k < ry && sym_is_one(y[k]))
             k++;
         if (i == rx || k == ry)
             return i == rx && k == ry;
