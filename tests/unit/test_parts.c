@@ -1,59 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fusions that several kernels compute: where they are cut, what a plan may say
  * of it, and that it stays cheap. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "select_fixture.h"
 
-#include <cmocka.h>
-
-#include "analysis/facts.h"
-#include "front/front.h"
 #include "sched/parts.h"
-#include "sched/select.h"
-#include "support/arena.h"
 #include "support/buf.h"
-#include "support/diag.h"
-
-static struct arena *arena;
-
-static int
-setup(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    return 0;
-}
-
-static int
-teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
 
 static struct selection *
 select_text(const char *text)
 {
-    struct select_options opt = {.device = device_find("h200")};
-    struct front_options o = {0};
-    struct diag *d = diag_new(arena);
-    struct module *m =
-        front_load_text(arena, d, "test", text, strlen(text), &o);
-    struct selection *s;
-
-    assert_non_null(m);
-    s = select_plans(arena, facts_analyse(arena, m->graphs[0]), &opt, d);
-    assert_non_null(s);
-    return s;
-}
-
-static const struct candidate *
-chosen(const struct selection *s, uint32_t slot)
-{
-    return &s->slots[slot].candidates[s->slots[slot].chosen];
+    return select_on(text, device_find("h200"));
 }
 
 /* Of each part, in order. */

@@ -2,77 +2,18 @@
 /* Selection: every program has a plan, every shape is admitted by some variant,
  * what is chosen is feasible and the cheapest, and the choice between inputs
  * and computed values follows predicted time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "select_fixture.h"
 
-#include <cmocka.h>
-
-#include "analysis/facts.h"
-#include "front/front.h"
 #include "sched/explain.h"
 #include "sched/parts.h"
-#include "support/arena.h"
 #include "support/buf.h"
-#include "support/diag.h"
 
 #include <stdlib.h>
-
-static struct arena *arena;
-static struct diag *diag;
-
-static int
-setup(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    diag = diag_new(arena);
-    return 0;
-}
-
-static int
-teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
-
-static struct facts *
-facts_of(const char *text)
-{
-    struct front_options o = {0};
-    struct module *m =
-        front_load_text(arena, diag_new(arena), "test", text, strlen(text), &o);
-
-    if (!m) {
-        fail_msg("the program is wrong: %s", text);
-        return NULL;
-    }
-    return facts_analyse(arena, m->graphs[0]);
-}
-
-static struct selection *
-select_on(const char *text, const struct device *dev)
-{
-    struct select_options opt = {.device = dev};
-    struct selection *s = select_plans(arena, facts_of(text), &opt, diag);
-
-    assert_non_null(s);
-    return s;
-}
 
 static struct selection *
 select_text(const char *text)
 {
     return select_on(text, device_find("h200"));
-}
-
-static const struct candidate *
-chosen(const struct selection *s, uint32_t slot)
-{
-    return &s->slots[slot].candidates[s->slots[slot].chosen];
 }
 
 static int64_t

@@ -1,58 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Column sums in shared memory: when they are proposed, what they cost, and
  * what refuses them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "analysis/facts.h"
-#include "front/front.h"
-#include "sched/select.h"
-#include "support/arena.h"
-#include "support/diag.h"
-
-static struct arena *arena;
-
-static int
-setup(void **state)
-{
-    (void)state;
-    arena = arena_new();
-    return 0;
-}
-
-static int
-teardown(void **state)
-{
-    (void)state;
-    arena_free(arena);
-    return 0;
-}
-
-static struct selection *
-select_on(const char *text, const struct device *dev)
-{
-    struct select_options opt = {.device = dev};
-    struct front_options o = {0};
-    struct diag *d = diag_new(arena);
-    struct module *m =
-        front_load_text(arena, d, "test", text, strlen(text), &o);
-    struct selection *s;
-
-    assert_non_null(m);
-    s = select_plans(arena, facts_analyse(arena, m->graphs[0]), &opt, d);
-    assert_non_null(s);
-    return s;
-}
-
-static const struct candidate *
-chosen(const struct selection *s, uint32_t slot)
-{
-    return &s->slots[slot].candidates[s->slots[slot].chosen];
-}
+#include "select_fixture.h"
 
 static const char *
 backward_of(const char *type, const char *columns)
