@@ -73,6 +73,18 @@ choose_column(struct space *s)
     return best;
 }
 
+/* What is asked of every node, over and over. */
+static void
+set_place(struct facts *f, struct node_facts *nf)
+{
+    axis_mask column = f->column == NO_AXIS ? 0 : 1u << f->column;
+
+    nf->has_column = (nf->axes & column) != 0;
+    nf->has_rows = (nf->axes & f->rows) != 0;
+    nf->is_inner = column && nf->reduced == column;
+    nf->is_outer = f->rows && nf->reduced == f->rows;
+}
+
 static const char *
 other_reduction(struct space *s, node_id id)
 {
@@ -265,6 +277,8 @@ space_classify(struct space *s)
     s->f->rows = facts_all_axes(s->f);
     if (s->f->column != NO_AXIS)
         s->f->rows &= ~(1u << s->f->column);
+    for (node_id id = 0; id < s->g->n_nodes; id++)
+        set_place(s->f, &s->f->node[id]);
     set_kind(s);
     set_flops(s);
 }

@@ -27,6 +27,7 @@ mark_views(struct space *s)
     for (node_id id = 0; id < s->g->n_nodes; id++) {
         s->view[id] = view_of(s, id);
         s->f->node[id].is_leaf = s->view[id] != NULL;
+        s->f->node[id].value = id;
     }
 }
 
@@ -75,30 +76,10 @@ facts_analyse(struct arena *a, const struct graph *g)
     return f;
 }
 
-node_id
-facts_value(const struct facts *f, node_id n)
-{
-    while (f->node[n].is_alias)
-        n = f->node[n].alias;
-    return n;
-}
-
 bool
 facts_is_reduction(const struct facts *f, node_id n)
 {
     return op_info[graph_node(f->g, n)->op].class == OC_REDUCE;
-}
-
-bool
-facts_is_inner(const struct facts *f, node_id n)
-{
-    return f->column != NO_AXIS && f->node[n].reduced == 1u << f->column;
-}
-
-bool
-facts_is_outer(const struct facts *f, node_id n)
-{
-    return f->rows && f->node[n].reduced == f->rows;
 }
 
 axis_mask

@@ -42,12 +42,16 @@ struct node_facts {
     bool is_leaf;      /* INPUT or a view chain of one: read through access */
     bool has_index;    /* IOTA, RANDOM: access is its element index */
     uint32_t access;   /* into facts->accesses when is_leaf or has_index */
-    bool is_alias;     /* broadcast, permute, squeeze..: the value of alias */
-    node_id alias;     /* resolved to a non-alias node */
+    bool is_alias;     /* broadcast, permute, squeeze..: the value of another */
+    node_id value;     /* what an alias stands for, no alias; else itself */
     int level;         /* inner reductions on the longest way from the leaves;
                           one counts itself: it is its operand's level + 1 */
     bool after_outer;  /* depends on an outer reduction */
     axis_mask reduced; /* reductions: the axes reduced */
+    bool is_inner;     /* reduces the column axis only */
+    bool is_outer;     /* reduces exactly the row axes */
+    bool has_column;   /* varies along the column axis */
+    bool has_rows;     /* varies along some row axis */
     /* Reductions: which dimensions of the operand, bit by bit, are reduced and
        lie on the column axis alone. */
     uint32_t column_dims;
@@ -92,12 +96,24 @@ struct facts *facts_prepare(struct arena *a, const struct graph *resolved);
 /* A readable listing, for --emit and tests. */
 void facts_print(struct buf *b, const struct facts *f);
 /* Follows aliases. */
-node_id facts_value(const struct facts *f, node_id n);
+static inline node_id
+facts_value(const struct facts *f, node_id n)
+{
+    return f->node[n].value;
+}
 bool facts_is_reduction(const struct facts *f, node_id n);
 /* Reductions over the column axis only. */
-bool facts_is_inner(const struct facts *f, node_id n);
+static inline bool
+facts_is_inner(const struct facts *f, node_id n)
+{
+    return f->node[n].is_inner;
+}
 /* Reductions over exactly the row axes. */
-bool facts_is_outer(const struct facts *f, node_id n);
+static inline bool
+facts_is_outer(const struct facts *f, node_id n)
+{
+    return f->node[n].is_outer;
+}
 /* Every axis of the space. */
 axis_mask facts_all_axes(const struct facts *f);
 /* Product of the extents of some axes, 1 for none. */

@@ -62,7 +62,7 @@ print_node(struct buf *b, const struct facts *f, node_id id)
     if (n->name)
         buf_printf(b, " '%s'", n->name);
     if (nf->is_alias) {
-        buf_printf(b, " is %%%u\n", nf->alias);
+        buf_printf(b, " is %%%u\n", nf->value);
         return;
     }
     buf_putc(b, ' ');

@@ -243,7 +243,7 @@ same_leaf(struct space *s, node_id id)
             continue;
         f->is_alias = true;
         f->is_leaf = false;
-        f->alias = k;
+        f->value = k;
         return;
     }
 }
@@ -262,8 +262,8 @@ set_axes(struct space *s, node_id id)
         f->axes = s->accesses.v[f->access].axes;
     } else if (class == OC_VIEW) {
         f->is_alias = true;
-        f->alias = facts_value(s->f, n->args[0]);
-        f->axes = s->f->node[f->alias].axes;
+        f->value = facts_value(s->f, n->args[0]);
+        f->axes = s->f->node[f->value].axes;
     } else {
         for (uint32_t i = 0; i < n->n_args; i++)
             f->axes |= s->f->node[n->args[i]].axes;

@@ -56,18 +56,6 @@ guess_extent(const struct problem *p, const struct sym *s, struct hints *h,
 }
 
 bool
-node_has_column(const struct facts *f, node_id n)
-{
-    return f->column != NO_AXIS && (f->node[n].axes >> f->column & 1);
-}
-
-bool
-node_has_rows(const struct facts *f, node_id n)
-{
-    return (f->node[n].axes & f->rows) != 0;
-}
-
-bool
 access_is_vector(const struct facts *f, const struct access *a)
 {
     int64_t s;

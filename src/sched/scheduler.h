@@ -77,8 +77,16 @@ const char *problem_guard(const struct problem *p, int vector, int64_t bound);
 /* Both guards; a condition that stands in one already isn't repeated. */
 const char *guard_and(struct arena *a, const char *x, const char *y);
 /* True when the value varies along the column axis. */
-bool node_has_column(const struct facts *f, node_id n);
-bool node_has_rows(const struct facts *f, node_id n);
+static inline bool
+node_has_column(const struct facts *f, node_id n)
+{
+    return f->node[n].has_column;
+}
+static inline bool
+node_has_rows(const struct facts *f, node_id n)
+{
+    return f->node[n].has_rows;
+}
 /* Read or written along the column with stride 1. */
 bool access_is_vector(const struct facts *f, const struct access *a);
 
