@@ -54,68 +54,81 @@ is_reduction(const struct facts *f, node_id n)
     return f->node[n].live && (facts_is_inner(f, n) || facts_is_outer(f, n));
 }
 
-/* At hand in this phase: the need goes no further. */
-static bool
-is_source(const struct row_use *u, node_id n, int phase)
-{
-    const struct facts *f = u->p->f;
-    enum store s = u->store[n];
+/* --- what each phase needs ------------------------------------------------ */
 
-    if (f->node[n].is_leaf || is_reduction(f, n))
-        return true;
-    return s != STORE_NONE && s != STORE_RELOAD && f->node[n].level < phase;
+static uint32_t
+phase_bit(int phase)
+{
+    return 1u << phase;
 }
 
+/* The phases in which the node is at hand: the need goes no further. */
+static uint32_t
+at_hand(const struct row_use *u, node_id n)
+{
+    const struct node_facts *nf = &u->p->f->node[n];
+    enum store s = u->store[n];
+
+    if (nf->is_leaf || is_reduction(u->p->f, n))
+        return ~0u;
+    if (s == STORE_NONE || s == STORE_RELOAD)
+        return 0;
+    return ~0u << nf->level << 1;
+}
+
+/* What is kept is computed in the phase that it can be had in. */
+static bool
+is_computed_to_wait(const struct row_use *u, node_id n)
+{
+    return u->store[n] != STORE_NONE && !u->p->f->node[n].is_leaf &&
+           !is_reduction(u->p->f, n);
+}
+
+/* A reduction needs its operand in one phase; other nodes theirs in the phases
+ * that need the node itself. */
 static void
-need_roots(struct row_use *u, int phase, bool *need)
+need_args(struct row_use *u, node_id n)
+{
+    const struct facts *f = u->p->f;
+    const struct node *nd = graph_node(f->g, n);
+    uint32_t phases = u->needed[n] & ~at_hand(u, n);
+
+    if (is_reduction(f, n))
+        phases = phase_bit(row_reduction_phase(f, n));
+    for (uint32_t i = 0; phases && i < nd->n_args; i++)
+        u->needed[facts_value(f, nd->args[i])] |= phases;
+}
+
+/* Users stand behind their operands: one pass from the last node on. */
+static void
+find_needs(struct row_use *u)
+{
+    const struct facts *f = u->p->f;
+
+    for (uint32_t i = 0; i < f->g->n_results; i++) {
+        node_id v = facts_value(f, f->g->results[i].node);
+
+        if (!f->node[v].after_outer)
+            u->needed[v] |= phase_bit(f->node[v].level);
+    }
+    for (node_id n = f->g->n_nodes; n-- > 0;) {
+        if (is_computed_to_wait(u, n))
+            u->needed[n] |= phase_bit(f->node[n].level);
+        need_args(u, n);
+    }
+}
+
+/* Only values along the columns count. */
+static void
+find_spans(struct row_use *u)
 {
     const struct facts *f = u->p->f;
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
-        if (is_reduction(f, n) && row_reduction_phase(f, n) == phase)
-            need[facts_value(f, graph_node(f->g, n)->args[0])] = true;
-        if (u->store[n] != STORE_NONE && !f->node[n].is_leaf &&
-            !is_reduction(f, n) && f->node[n].level == phase)
-            need[n] = true;
-    }
-    for (uint32_t i = 0; i < f->g->n_results; i++) {
-        node_id v = facts_value(f, f->g->results[i].node);
-
-        if (f->node[v].level == phase && !f->node[v].after_outer)
-            need[v] = true;
-    }
-}
-
-static void
-need_phase(struct row_use *u, int phase)
-{
-    const struct facts *f = u->p->f;
-    uint32_t nodes = f->g->n_nodes;
-    bool *need = u->needed + (size_t)phase * nodes;
-
-    need_roots(u, phase, need);
-    for (node_id n = nodes; n-- > 0;) {
-        const struct node *nd = graph_node(f->g, n);
-
-        if (!need[n] || is_source(u, n, phase))
-            continue;
-        for (uint32_t i = 0; i < nd->n_args; i++)
-            need[facts_value(f, nd->args[i])] = true;
-    }
-    for (node_id n = 0; n < nodes; n++)
-        need[n] = need[n] && node_has_column(f, n);
-}
-
-static void
-find_spans(struct row_use *u)
-{
-    uint32_t nodes = u->p->f->g->n_nodes;
-
-    u->first = NEW_ARRAY(u->p->arena, int, nodes + 1);
-    u->last = NEW_ARRAY(u->p->arena, int, nodes + 1);
-    for (node_id n = 0; n < nodes; n++) {
+        if (!node_has_column(f, n))
+            u->needed[n] = 0;
         u->first[n] = u->last[n] = -1;
-        for (int phase = 0; phase < u->phases; phase++) {
+        for (int phase = 0; u->needed[n] >> phase; phase++) {
             if (!row_needs(u, phase, n))
                 continue;
             if (u->first[n] < 0)
@@ -129,13 +142,20 @@ struct row_use
 row_use(const struct problem *p, const struct kernel_plan *k)
 {
     struct row_use u = {.p = p, .k = k, .phases = p->f->levels + 1};
+    uint32_t nodes = p->f->g->n_nodes;
 
-    u.store = NEW_ARRAY(p->arena, enum store, p->f->g->n_nodes + 1);
-    for (uint32_t i = k ? k->n_buffers : 0; i-- > 0;)
+    assert(p->f->levels <= MAX_LEVELS);
+    u.store = NEW_ARRAY(p->arena, enum store, nodes + 1);
+    u.over_rows = NEW_ARRAY(p->arena, bool, nodes + 1);
+    u.needed = NEW_ARRAY(p->arena, uint32_t, nodes + 1);
+    u.first = NEW_ARRAY(p->arena, int, nodes + 1);
+    u.last = NEW_ARRAY(p->arena, int, nodes + 1);
+    for (uint32_t i = k ? k->n_buffers : 0; i-- > 0;) {
         u.store[k->buffers[i].node] = (enum store)k->buffers[i].key[BK_STORE];
-    u.needed = NEW_ARRAY(p->arena, bool, (size_t)u.phases * p->f->g->n_nodes);
-    for (int phase = 0; phase < u.phases; phase++)
-        need_phase(&u, phase);
+        u.over_rows[k->buffers[i].node] =
+            k->buffers[i].key[BK_REUSE] == REUSE_ROWS;
+    }
+    find_needs(&u);
     find_spans(&u);
     return u;
 }
@@ -143,7 +163,7 @@ row_use(const struct problem *p, const struct kernel_plan *k)
 bool
 row_needs(const struct row_use *u, int phase, node_id n)
 {
-    return u->needed[(size_t)phase * u->p->f->g->n_nodes + n];
+    return u->needed[n] >> phase & 1;
 }
 
 bool

@@ -15,9 +15,10 @@ struct row_use {
     const struct problem *p;
     const struct kernel_plan *k; /* NULL: nothing is kept */
     int phases;
-    bool *needed;      /* [phase * n_nodes + node], values along the column */
+    uint32_t *needed;  /* phases, bit by bit, by node; values along columns */
     int *first, *last; /* phase, by node; -1: none */
     enum store *store; /* the plan's, by node */
+    bool *over_rows;   /* it waits over all rows, by node */
 };
 
 struct row_use row_use(const struct problem *p, const struct kernel_plan *k);
