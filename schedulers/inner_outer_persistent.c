@@ -57,32 +57,28 @@ partials(const struct problem *p, const struct row_geometry *g)
 
 static void
 add(const struct problem *p, const struct slot_shape *s,
-    const struct row_geometry *g, const struct row_answer *r,
+    const struct row_geometry *g, const struct row_held *held,
     candidate_vec *out)
 {
-    struct candidate *c =
-        candidate_add(p, out, SCHED_INNER_OUTER_PERSISTENT, "");
-    struct kernel_plan *k = c->plan.kernels;
-    uint32_t which = out->n - 1;
+    struct candidate *c;
+    uint32_t which = out->n;
 
-    row_set(k, g, s->bound);
-    k->key[PK_FINISH] = p->dev->has_pdl ? FINISH_PDL_KERNEL : FINISH_KERNEL;
-    if (r->skip[g->prefetch] || !row_keep_answer(p, c, r)) {
-        out->n--;
+    if (!held)
         return;
-    }
-    c->summary = arena_printf(
-        p->arena, "%s%s%s%s", row_summary(p, c), row_sums_summary(p, k),
-        g->prefetch ? "; next row in flight" : "", row_cluster_summary(p, g));
+    c = row_candidate(p, out, SCHED_INNER_OUTER_PERSISTENT, held);
+    row_set(c->plan.kernels, g, s->bound);
+    c->plan.kernels->key[PK_FINISH] =
+        p->dev->has_pdl ? FINISH_PDL_KERNEL : FINISH_KERNEL;
+    c->summary = arena_join(p->arena, c->summary, row_cluster_summary(p, g));
     row_offer_finishes(p, out, p->n_static ? p->n : s->n);
     if (!g->prefetch)
-        row_propose_rings(p, s, which, out);
+        row_propose_rings(p, s, held, which, out);
 }
 
 /* What threads hold: `vectors` vectors of each row, `blocks` blocks on a
- * multiprocessor, so many sums in shared memory. */
+ * multiprocessor. */
 struct share {
-    int vector, vectors, blocks, shared_sums;
+    int vector, vectors, blocks;
 };
 
 static void
@@ -106,14 +102,13 @@ add_geometry(const struct problem *p, const struct slot_shape *s,
     g.threads = g.threads_per_row * groups;
     g.grid_rows = partials(p, &g);
     for (uint32_t i = 0; i < answers->n; i++) {
-        struct row_answer r = answers->v[i];
+        const struct row_answer *r = &answers->v[i];
 
-        r.shared_sums = h->shared_sums;
         g.prefetch = false;
-        add(p, s, &g, &r, out);
+        add(p, s, &g, r->held[false], out);
         g.prefetch = true;
-        if (r.how != KEEP_NOTHING)
-            add(p, s, &g, &r, out);
+        if (r->how != KEEP_NOTHING)
+            add(p, s, &g, r->held[true], out);
     }
 }
 
@@ -130,7 +125,7 @@ add_too_long(const struct problem *p, const struct slot_shape *s,
                              .persistent = true};
 
     g.grid_rows = partials(p, &g);
-    add(p, s, &g, &(struct row_answer){.invariants = INVARIANTS_PACKED}, out);
+    add(p, s, &g, row_answer(p, KEEP_LEAVES, true).held[false], out);
 }
 
 static void
@@ -141,11 +136,11 @@ propose_usual(const struct problem *p, const struct slot_shape *s,
 
     for (int v = 1; v * s->vector <= MAX_ELEMENTS; v++)
         for (int blocks = 1; blocks <= 2; blocks++)
-            add_geometry(p, s, answers,
-                         &(struct share){s->vector, v, blocks, 0}, out);
+            add_geometry(p, s, answers, &(struct share){s->vector, v, blocks},
+                         out);
     /* Half vectors where they give a number of elements between. */
     for (int v = 3; half >= 4 && v * half <= MAX_ELEMENTS; v += 2)
-        add_geometry(p, s, answers, &(struct share){half, v, 1, 0}, out);
+        add_geometry(p, s, answers, &(struct share){half, v, 1}, out);
 }
 
 /* --- column sums in shared memory ----------------------------------------- */
@@ -167,22 +162,23 @@ any_fits(const struct problem *p, const struct slot_shape *s,
 /* Rows for which a thread has few registers left: more elements, and of them so
  * many sums in shared memory; 0: all of them in registers. */
 static void
-propose_crowded(const struct problem *p, const struct slot_shape *s,
-                const row_answer_vec *answers, int shared, candidate_vec *out)
+propose_crowded(const struct problem *p, const struct slot_shape *s, int shared,
+                candidate_vec *out)
 {
     int half = s->vector / 2, least = shared ? FEW_ELEMENTS : MAX_ELEMENTS + 1;
     int most = MIN(MOST_ELEMENTS, MOST_VECTORS * s->vector);
-    struct share h = {s->vector, 1, 1, shared};
+    row_answer_vec answers = row_answers(p, true, shared);
+    struct share h = {s->vector, 1, 1};
 
     for (h.vectors = 1; h.vectors * h.vector <= most; h.vectors++)
         if (h.vectors * h.vector >= least)
-            add_geometry(p, s, answers, &h, out);
+            add_geometry(p, s, &answers, &h, out);
     if (half < 4)
         return;
     h.vector = half;
     for (h.vectors = 3; h.vectors * half <= most; h.vectors += 2)
         if (h.vectors * half >= least)
-            add_geometry(p, s, answers, &h, out);
+            add_geometry(p, s, &answers, &h, out);
 }
 
 /* Column sums in shared memory have not been measured. Where long rows have
@@ -213,17 +209,17 @@ propose(const struct problem *p, const struct slot_shape *s, candidate_vec *out)
 {
     struct slot_shape shape = *s;
     const uint32_t before = out->n;
-    row_answer_vec answers = {0};
+    row_answer_vec answers;
 
     if (p->n_static)
         shape.bound = MAX(p->n, 1);
     if (shape.bound != ANY_EXTENT) {
-        answers = row_answers(p, true);
+        answers = row_answers(p, true, 0);
         propose_usual(p, &shape, &answers, out);
         if (shape.bound > SHORT_ROW &&
             (competes(p->dev) || !any_fits(p, &shape, out, before)))
             for (int k = 0; k <= row_sums_most(p); k++)
-                propose_crowded(p, &shape, &answers, k, out);
+                propose_crowded(p, &shape, k, out);
     }
     if (out->n == before)
         add_too_long(p, &shape, out);

@@ -520,27 +520,26 @@ place(const struct problem *p, const struct buffer_plan *b)
 }
 
 const char *
-row_summary(const struct problem *p, struct candidate *c)
+row_summary(const struct row_use *u, const char *kind)
 {
-    const struct kernel_plan *k = c->plan.kernels;
-    struct row_use u = row_use(p, k);
+    const struct problem *p = u->p;
     const char *sep = ": keeps ";
     struct buf b;
 
-    c->keep = row_kind(p, k);
     buf_init(&b, p->arena);
-    buf_puts(&b, kind_words(c->keep));
-    for (uint32_t i = 0; i < k->n_buffers; i++) {
-        const struct buffer_plan *bp = &k->buffers[i];
+    buf_puts(&b, kind_words(kind));
+    for (uint32_t i = 0; i < u->k->n_buffers; i++) {
+        const struct buffer_plan *bp = &u->k->buffers[i];
         int first, last;
-        bool rows = bp->key[BK_REUSE] == 2;
 
         if (bp->key[BK_STORE] == STORE_RELOAD ||
             facts_is_outer(p->f, bp->node) ||
-            !row_span(&u, bp->node, &first, &last) || (first == last && !rows))
+            !row_span(u, bp->node, &first, &last) ||
+            (first == last && !u->over_rows[bp->node]))
             continue;
-        buf_printf(&b, "%s%s%s", sep,
-                   plan_node_name(p->arena, p->f->g, bp->node), place(p, bp));
+        buf_puts(&b, sep);
+        buf_puts(&b, plan_node_name(p->arena, p->f->g, bp->node));
+        buf_puts(&b, place(p, bp));
         sep = ", ";
     }
     return buf_str(&b);

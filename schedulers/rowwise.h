@@ -109,17 +109,37 @@ enum row_invariants {
     INVARIANTS_SHARED, /* in shared memory over all rows */
 };
 
+/* The buffers that an answer comes out as, whatever the geometry, and what is
+ * said of them. */
+struct row_held {
+    const struct buffer_plan *buffers;
+    uint32_t n_buffers;
+    const char *summary; /* "projection: keeps x, dy, weight" */
+    const char *keep;    /* row_kind's word */
+    /* The same with its rows through a ring, by whether they stay in their
+       slots; NULL: there is none, or it is that of an answer before. */
+    const struct row_held *ring[2];
+};
 /* What waits between the phases and over the rows. */
 struct row_answer {
     enum row_keep how;
     enum row_invariants invariants;
     int shared_sums; /* so many column sums in shared memory */
     const bool *cut; /* KEEP_CUT: the values kept, by node */
-    bool skip[2];    /* by prefetch: not possible, or the same as one before */
+    /* By prefetch; NULL: not possible, or the same as that of one before. */
+    const struct row_held *held[2];
 };
 typedef VEC(struct row_answer) row_answer_vec;
 /* All that there are, in their order. */
-row_answer_vec row_answers(const struct problem *p, bool persistent);
+row_answer_vec row_answers(const struct problem *p, bool persistent,
+                           int shared_sums);
+/* This one alone, with its usual invariants and nothing in flight. */
+struct row_answer row_answer(const struct problem *p, enum row_keep how,
+                             bool persistent);
+/* A candidate that holds this; its geometry is to be set. */
+struct candidate *row_candidate(const struct problem *p, candidate_vec *out,
+                                enum scheduler_id id,
+                                const struct row_held *held);
 
 /* Adds the buffers to a kernel whose geometry is set; false when there are no
  * values of that kind. */
@@ -128,12 +148,13 @@ bool row_keep_answer(const struct problem *p, struct candidate *c,
 /* The same for an answer without a cut and its usual invariants. */
 bool row_keep(const struct problem *p, struct candidate *c, enum row_keep how,
               bool persistent);
-/* "projection: keeps x, dy, weight"; sets c->keep too. */
-const char *row_summary(const struct problem *p, struct candidate *c);
-/* "projection", "no_projection", "mixed" or "nothing". */
-const char *row_kind(const struct problem *p, const struct kernel_plan *k);
-/* True when the last candidate's plan is that of one before. */
-bool row_is_repeated(const candidate_vec *v);
+/* "projection", "no_projection", "mixed" or "nothing": what waits between the
+ * phases, invariants aside, by the name that --set keep=NAME asks for. */
+const char *row_kind(const struct row_use *u);
+/* "projection: keeps x, dy, weight"; kind is row_kind's. */
+const char *row_summary(const struct row_use *u, const char *kind);
+/* Both have the same buffers, in whatever order. */
+bool row_is_same(const struct row_held *x, const struct row_held *y);
 /* Read along the columns as vectors. */
 bool row_is_packable(const struct facts *f, node_id n);
 
@@ -143,12 +164,20 @@ bool row_reads_once(const struct problem *p);
 void row_propose_inner(const struct problem *p, const struct slot_shape *s,
                        candidate_vec *out);
 
-/* Beside candidate `which`, the same with its rows through a ring; with each
- * row of a block that makes one step in shared memory. */
+/* --- rowwise_ring.c --- */
+/* These buffers with the rows through a ring, in whose slots they stay or out
+ * of which they are taken; NULL where nothing would be taken out. */
+const struct row_held *row_hold_ring(const struct problem *p,
+                                     const struct row_held *held,
+                                     bool persistent, bool stays);
+/* Beside candidate `which`, which holds this, the same with its rows through a
+ * ring; with each row of a block that makes one step in shared memory. */
 void row_propose_rings(const struct problem *p, const struct slot_shape *s,
-                       uint32_t which, candidate_vec *out);
+                       const struct row_held *held, uint32_t which,
+                       candidate_vec *out);
 bool row_propose_slot(const struct problem *p, const struct slot_shape *s,
-                      uint32_t which, candidate_vec *out);
+                      const struct row_held *held, uint32_t which,
+                      candidate_vec *out);
 
 /* Rows that wait in registers, in their storage type. */
 bool row_has_packed(const struct problem *p, const struct kernel_plan *k);

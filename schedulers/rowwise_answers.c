@@ -8,8 +8,6 @@
 
 #include "support/arena.h"
 
-enum { LOOK_BACK = 400 };
-
 /* Some operand without a row axis is read as vectors; `narrow`: in a storage
  * type. */
 static bool
@@ -74,19 +72,48 @@ add_one_step(const struct problem *p, row_answer_vec *v)
     add_cuts(p, v, INVARIANTS_READ);
 }
 
-/* --- which are the same --------------------------------------------------- */
+/* --- what they come out as ------------------------------------------------ */
 
-static bool
-has_buffer(const struct kernel_plan *k, const struct buffer_plan *b)
+static struct row_held *
+held_by(const struct problem *p, const struct kernel_plan *k)
 {
-    for (uint32_t i = 0; i < k->n_buffers; i++)
-        if (k->buffers[i].node == b->node)
-            return !memcmp(k->buffers[i].key, b->key, sizeof(b->key));
-    return false;
+    struct row_held *h = NEW(p->arena, struct row_held);
+    struct row_use u = row_use(p, k);
+
+    h->buffers = k->buffers;
+    h->n_buffers = k->n_buffers;
+    h->keep = row_kind(&u);
+    h->summary = arena_printf(
+        p->arena, "%s%s%s", row_summary(&u, h->keep), row_sums_summary(p, k),
+        k->key[PK_PREFETCH] ? "; next row in flight" : "");
+    return h;
+}
+
+/* The buffers follow from the answer and two keys; the geometry has no part.
+ * NULL when there are no values of that kind. */
+static struct row_held *
+hold(const struct problem *p, const struct row_answer *r, bool persistent,
+     bool prefetch)
+{
+    struct kernel_plan k = {0};
+    struct candidate c = {.plan = {.kernels = &k, .n_kernels = 1}};
+
+    k.key[PK_PERSISTENT] = persistent;
+    k.key[PK_PREFETCH] = prefetch;
+    return row_keep_answer(p, &c, r) ? held_by(p, &k) : NULL;
 }
 
 static bool
-is_same(const struct kernel_plan *x, const struct kernel_plan *y)
+has_buffer(const struct row_held *h, const struct buffer_plan *b)
+{
+    for (uint32_t i = 0; i < h->n_buffers; i++)
+        if (h->buffers[i].node == b->node)
+            return !memcmp(h->buffers[i].key, b->key, sizeof(b->key));
+    return false;
+}
+
+bool
+row_is_same(const struct row_held *x, const struct row_held *y)
 {
     if (x->n_buffers != y->n_buffers)
         return false;
@@ -97,35 +124,59 @@ is_same(const struct kernel_plan *x, const struct kernel_plan *y)
 }
 
 static bool
-is_among(const candidate_vec *seen, const struct kernel_plan *k)
+is_held_before(const row_answer_vec *v, uint32_t n, bool prefetch,
+               const struct row_held *h)
 {
-    for (uint32_t i = 0; i < seen->n; i++)
-        if (is_same(seen->v[i].plan.kernels, k))
+    for (uint32_t i = 0; i < n; i++)
+        if (v->v[i].held[prefetch] && row_is_same(v->v[i].held[prefetch], h))
             return true;
     return false;
 }
 
-/* The buffers follow from the answer and two keys; the geometry has no part. */
-static void
-skip_repeated(const struct problem *p, row_answer_vec *v, bool persistent,
-              bool prefetch)
+static bool
+has_ring_before(const row_answer_vec *v, uint32_t n, bool stays,
+                const struct row_held *ring)
 {
-    candidate_vec seen = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        const struct row_held *h = v->v[i].held[false];
 
+        if (h && h->ring[stays] && row_is_same(h->ring[stays], ring))
+            return true;
+    }
+    return false;
+}
+
+/* One with the next row in flight has no ring. */
+static void
+add_rings(const struct problem *p, const row_answer_vec *v, uint32_t n,
+          bool persistent, struct row_held *h)
+{
+    for (int stays = 0; stays < 2; stays++) {
+        const struct row_held *ring = row_hold_ring(p, h, persistent, stays);
+
+        if (ring && !has_ring_before(v, n, stays, ring))
+            h->ring[stays] = ring;
+    }
+}
+
+static void
+hold_answers(const struct problem *p, row_answer_vec *v, bool persistent)
+{
     for (uint32_t i = 0; i < v->n; i++) {
-        struct candidate c = {.plan = {.n_kernels = 1}};
+        for (int prefetch = 0; prefetch < 2; prefetch++) {
+            struct row_held *h = hold(p, &v->v[i], persistent, prefetch);
 
-        c.plan.kernels = NEW(p->arena, struct kernel_plan);
-        c.plan.kernels->key[PK_PERSISTENT] = persistent;
-        c.plan.kernels->key[PK_PREFETCH] = prefetch;
-        v->v[i].skip[prefetch] = !row_keep_answer(p, &c, &v->v[i]) ||
-                                 is_among(&seen, c.plan.kernels);
-        VEC_PUSH(p->arena, &seen, c);
+            if (!h || is_held_before(v, i, prefetch, h))
+                continue;
+            if (persistent && !prefetch)
+                add_rings(p, v, i, persistent, h);
+            v->v[i].held[prefetch] = h;
+        }
     }
 }
 
 row_answer_vec
-row_answers(const struct problem *p, bool persistent)
+row_answers(const struct problem *p, bool persistent, int shared_sums)
 {
     row_answer_vec v = {0};
 
@@ -133,34 +184,44 @@ row_answers(const struct problem *p, bool persistent)
         add_persistent(p, &v);
     else
         add_one_step(p, &v);
-    skip_repeated(p, &v, persistent, false);
-    skip_repeated(p, &v, persistent, true);
+    for (uint32_t i = 0; i < v.n; i++)
+        v.v[i].shared_sums = shared_sums;
+    hold_answers(p, &v, persistent);
     return v;
 }
 
-/* Those of one geometry stand beside each other. */
-bool
-row_is_repeated(const candidate_vec *v)
+struct row_answer
+row_answer(const struct problem *p, enum row_keep how, bool persistent)
 {
-    const struct kernel_plan *last = v->v[v->n - 1].plan.kernels;
-    uint32_t from = v->n > LOOK_BACK ? v->n - LOOK_BACK : 0;
+    struct row_answer r = {.how = how};
+    struct row_held *h;
 
-    for (uint32_t i = from; i + 1 < v->n; i++) {
-        const struct kernel_plan *k = v->v[i].plan.kernels;
-
-        if (k->scheduler == last->scheduler &&
-            !memcmp(k->key, last->key, sizeof(k->key)) && is_same(k, last))
-            return true;
-    }
-    return false;
+    if (persistent && (how == KEEP_LEAVES || how == KEEP_NARROW))
+        r.invariants = INVARIANTS_PACKED;
+    h = hold(p, &r, persistent, false);
+    if (h)
+        add_rings(p, &(row_answer_vec){0}, 0, persistent, h);
+    r.held[false] = h;
+    return r;
 }
 
-/* What waits between the phases, invariants aside, by the name that
- * --set keep=NAME asks for. */
-const char *
-row_kind(const struct problem *p, const struct kernel_plan *k)
+struct candidate *
+row_candidate(const struct problem *p, candidate_vec *out, enum scheduler_id id,
+              const struct row_held *held)
 {
-    struct row_use u = row_use(p, k);
+    struct candidate *c = candidate_add(p, out, id, held->summary);
+
+    c->plan.kernels->buffers = held->buffers;
+    c->plan.kernels->n_buffers = held->n_buffers;
+    c->keep = held->keep;
+    return c;
+}
+
+const char *
+row_kind(const struct row_use *u)
+{
+    const struct kernel_plan *k = u->k;
+    const struct facts *f = u->p->f;
     bool inputs = false, computed = false;
     int first, last;
 
@@ -168,12 +229,12 @@ row_kind(const struct problem *p, const struct kernel_plan *k)
         const struct buffer_plan *b = &k->buffers[i];
 
         if (b->key[BK_STORE] == STORE_NONE ||
-            b->key[BK_STORE] == STORE_RELOAD || b->key[BK_REUSE] == 2 ||
-            !row_span(&u, b->node, &first, &last) || first == last)
+            b->key[BK_STORE] == STORE_RELOAD || u->over_rows[b->node] ||
+            !row_span(u, b->node, &first, &last) || first == last)
             continue;
-        if (!p->f->node[b->node].is_leaf)
+        if (!f->node[b->node].is_leaf)
             computed = true;
-        else if (node_has_rows(p->f, b->node))
+        else if (node_has_rows(f, b->node))
             inputs = true;
     }
     if (inputs)

@@ -141,8 +141,8 @@ row_offer_finishes(const struct problem *p, candidate_vec *out, int64_t n)
     static const struct {
         enum finish finish;
         const char *what;
-    } inside[] = {{FINISH_GRID, "all blocks fold"},
-                  {FINISH_LAST_BLOCK, "the last block folds"}};
+    } inside[] = {{FINISH_GRID, "; all blocks fold"},
+                  {FINISH_LAST_BLOCK, "; the last block folds"}};
     const struct candidate from = out->v[out->n - 1];
     struct plan_cost usual = {0};
 
@@ -150,16 +150,17 @@ row_offer_finishes(const struct problem *p, candidate_vec *out, int64_t n)
         return;
     row_finish_cost(p, from.plan.kernels, MAX(n, 1), &usual);
     for (size_t i = 0; i < ARRAY_LEN(inside); i++) {
-        struct candidate c = from;
+        struct kernel_plan k = *from.plan.kernels;
         struct plan_cost cost = {0};
+        struct candidate *c;
 
-        c.plan.kernels = NEW(p->arena, struct kernel_plan);
-        *c.plan.kernels = *from.plan.kernels;
-        c.plan.kernels->key[PK_FINISH] = inside[i].finish;
-        c.summary =
-            arena_printf(p->arena, "%s; %s", from.summary, inside[i].what);
-        row_finish_cost(p, c.plan.kernels, MAX(n, 1), &cost);
-        if (cost.finish_ns < usual.finish_ns)
-            VEC_PUSH(p->arena, out, c);
+        k.key[PK_FINISH] = inside[i].finish;
+        row_finish_cost(p, &k, MAX(n, 1), &cost);
+        if (cost.finish_ns >= usual.finish_ns)
+            continue;
+        c = candidate_add(p, out, k.scheduler,
+                          arena_join(p->arena, from.summary, inside[i].what));
+        *c->plan.kernels = k;
+        c->keep = from.keep;
     }
 }

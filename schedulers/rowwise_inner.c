@@ -53,26 +53,20 @@ resident_blocks(const struct problem *p, const struct kernel_plan *k, int64_t n)
 
 static void
 add(const struct problem *p, const struct slot_shape *s,
-    const struct row_geometry *g, const struct row_answer *r,
+    const struct row_geometry *g, const struct row_held *held,
     candidate_vec *out)
 {
     enum scheduler_id id =
         row_reads_once(p) ? SCHED_REDUCTION : SCHED_INNER_PERSISTENT;
-    struct candidate *c = candidate_add(p, out, id, "");
-    struct kernel_plan *k = c->plan.kernels;
+    struct candidate *c;
 
-    row_set(k, g, g->looped ? ANY_EXTENT : s->bound);
-    if (!g->looped && (r->skip[0] || !row_keep_answer(p, c, r))) {
-        out->n--;
+    if (!held)
         return;
-    }
-    c->summary = arena_printf(p->arena, "%s%s", row_summary(p, c),
-                              row_cluster_summary(p, g));
-    if (g->looped)
-        c->summary = row_reads_once(p)
-                         ? "looped over the row"
-                         : "looped: each phase reads the row again";
-    k->key[PK_BLOCKS_PER_SM] = resident_blocks(p, k, s->n);
+    c = row_candidate(p, out, id, held);
+    row_set(c->plan.kernels, g, g->looped ? ANY_EXTENT : s->bound);
+    c->summary = arena_join(p->arena, c->summary, row_cluster_summary(p, g));
+    c->plan.kernels->key[PK_BLOCKS_PER_SM] =
+        resident_blocks(p, c->plan.kernels, s->n);
 }
 
 /* The row in shared memory, where each phase reads it again. Of two blocks one
@@ -81,13 +75,12 @@ static void
 add_slot(const struct problem *p, const struct slot_shape *s,
          const struct row_geometry *g, candidate_vec *out)
 {
+    const struct row_held *held = row_answer(p, KEEP_NOTHING, false).held[0];
     struct kernel_plan *k;
     uint32_t at = out->n;
 
-    add(p, s, g, &(struct row_answer){.how = KEEP_NOTHING}, out);
-    if (out->n == at)
-        return;
-    if (row_propose_slot(p, s, at, out)) {
+    add(p, s, g, held, out);
+    if (row_propose_slot(p, s, held, at, out)) {
         k = out->v[at + 1].plan.kernels;
         k->key[PK_BLOCKS_PER_SM] = resident_blocks(p, k, s->n);
         out->n -= k->key[PK_BLOCKS_PER_SM] < 2;
@@ -115,7 +108,7 @@ add_held(const struct problem *p, const struct slot_shape *s,
         return;
     for (uint32_t i = 0; i < answers->n; i++)
         if (answers->v[i].how == KEEP_LEAVES || !row_reads_once(p))
-            add(p, s, &g, &answers->v[i], out);
+            add(p, s, &g, answers->v[i].held[0], out);
 }
 
 /* Rows that a cluster shares: a cluster a row, its blocks of some warps each.
@@ -133,19 +126,24 @@ add_shared(const struct problem *p, const struct slot_shape *s,
     g.threads = g.threads_per_row;
     for (uint32_t i = 0; i < answers->n; i++)
         if (answers->v[i].how == KEEP_LEAVES || !row_reads_once(p))
-            add(p, s, &g, &answers->v[i], out);
+            add(p, s, &g, answers->v[i].held[0], out);
 }
 
 static void
 add_looped(const struct problem *p, const struct slot_shape *s, int threads,
            candidate_vec *out)
 {
+    bool once = row_reads_once(p);
+    struct row_held held = {.summary =
+                                once ? "looped over the row"
+                                     : "looped: each phase reads the row again",
+                            .keep = "nothing"};
     struct row_geometry g = {.vector = s->vector, .looped = true};
 
     g.threads = g.threads_per_row = threads;
     for (g.vectors = 1; g.vectors <= 4; g.vectors *= 2)
         if (g.vectors * s->vector <= 32)
-            add(p, s, &g, &(struct row_answer){.how = KEEP_NOTHING}, out);
+            add(p, s, &g, &held, out);
 }
 
 void
@@ -156,7 +154,7 @@ row_propose_inner(const struct problem *p, const struct slot_shape *s,
     row_answer_vec answers = {0};
 
     if (!any)
-        answers = row_answers(p, false);
+        answers = row_answers(p, false, 0);
     for (int v = 1; !any && v <= 8; v++)
         add_held(p, s, &answers, v, out);
     if (!any)

@@ -42,117 +42,141 @@ ring_reason(const struct row_use *u, const struct buffer_plan *b)
     return "arrives in a slot of shared memory, read there in each phase";
 }
 
-/* A copy of the kernel's buffers, in which the rows' inputs arrive through the
- * ring. */
-static void
-fill_by_ring(const struct problem *p, struct kernel_plan *k, bool stays)
+/* A copy of the buffers, in which the rows' inputs arrive through the ring. */
+static struct buffer_plan *
+fill_by_ring(const struct problem *p, const struct row_held *held, bool stays)
 {
     struct buffer_plan *b =
-        NEW_ARRAY(p->arena, struct buffer_plan, k->n_buffers + 1);
+        NEW_ARRAY(p->arena, struct buffer_plan, held->n_buffers + 1);
 
-    for (uint32_t i = 0; i < k->n_buffers; i++) {
-        b[i] = k->buffers[i];
-        if (!is_row_leaf(p->f, b[i].node) ||
-            !access_is_vector(p->f,
-                              &p->f->accesses[p->f->node[b[i].node].access]))
+    for (uint32_t i = 0; i < held->n_buffers; i++) {
+        b[i] = held->buffers[i];
+        if (!is_row_leaf(p->f, b[i].node) || !row_is_packable(p->f, b[i].node))
             continue;
         b[i].key[BK_STORE] =
             ring_store(p, (enum store)b[i].key[BK_STORE], stays);
         b[i].reason = NULL;
     }
-    k->buffers = b;
+    return b;
 }
 
 /* Of the buffers that have none yet: how often a slot is read follows from all
  * of them. */
 static void
-give_reasons(const struct problem *p, struct kernel_plan *k)
+give_reasons(const struct problem *p, struct buffer_plan *b, uint32_t n)
 {
-    struct row_use u = row_use(p, k);
+    struct kernel_plan k = {.buffers = b, .n_buffers = n};
+    struct row_use u = row_use(p, &k);
 
-    for (uint32_t i = 0; i < k->n_buffers; i++)
-        if (!k->buffers[i].reason)
-            k->buffers[i].reason = ring_reason(&u, &k->buffers[i]);
+    for (uint32_t i = 0; i < n; i++)
+        if (!b[i].reason)
+            b[i].reason = ring_reason(&u, &b[i]);
 }
 
-static void
-add_ring(const struct problem *p, const struct slot_shape *s,
-         const struct candidate *base, int stages, bool stays,
-         candidate_vec *out)
+static bool
+has_packed(const struct problem *p, const struct buffer_plan *b, uint32_t n)
 {
-    const char *where = !base->plan.kernels->key[PK_PERSISTENT]
-                            ? "wait in shared memory"
-                        : stays ? "wait in a ring"
-                                : "by a ring";
-    struct candidate *c = candidate_add(
-        p, out, base->plan.kernels->scheduler,
-        arena_printf(p->arena, "%s; rows %s", base->summary, where));
-    struct kernel_plan *k = c->plan.kernels;
-
-    *k = *base->plan.kernels;
-    k->key[PK_STAGES] = stages;
-    fill_by_ring(p, k, stays);
-    c->keep = row_kind(p, k);
-    c->keep = base->keep;
-    if (ring_wrong(p->arena, p->f, k) || ring_vector(p->f, k) > s->vector ||
-        row_is_repeated(out)) {
-        out->n--;
-        return;
-    }
-    give_reasons(p, k);
-    if (row_outer_count(p->f) > 0)
-        row_offer_finishes(p, out, p->n_static ? p->n : s->n);
-}
-
-/* Bytes of a row in its slot, with this plan's stores. */
-static int64_t
-slot_bytes(const struct problem *p, const struct kernel_plan *base)
-{
-    struct kernel_plan k = *base;
-    struct ring r;
-
-    k.key[PK_STAGES] = 1;
-    fill_by_ring(p, &k, true);
-    ring_of(p->f, &k, &r);
-    return r.slot_bytes * r.groups;
+    for (uint32_t i = 0; i < n; i++)
+        if (is_row_leaf(p->f, b[i].node) &&
+            b[i].key[BK_STORE] == STORE_REGISTER_PACKED)
+            return true;
+    return false;
 }
 
 bool
 row_has_packed(const struct problem *p, const struct kernel_plan *k)
 {
-    for (uint32_t i = 0; i < k->n_buffers; i++)
-        if (is_row_leaf(p->f, k->buffers[i].node) &&
-            k->buffers[i].key[BK_STORE] == STORE_REGISTER_PACKED)
-            return true;
-    return false;
+    return has_packed(p, k->buffers, k->n_buffers);
+}
+
+const struct row_held *
+row_hold_ring(const struct problem *p, const struct row_held *held,
+              bool persistent, bool stays)
+{
+    const char *where = !persistent ? "wait in shared memory"
+                        : stays     ? "wait in a ring"
+                                    : "by a ring";
+    struct buffer_plan *b;
+    struct row_held *ring;
+
+    if (!stays && (!p->dev->has_bulk_copy ||
+                   !has_packed(p, held->buffers, held->n_buffers)))
+        return NULL;
+    b = fill_by_ring(p, held, stays);
+    give_reasons(p, b, held->n_buffers);
+    ring = NEW(p->arena, struct row_held);
+    *ring = *held;
+    ring->buffers = b;
+    ring->summary = arena_printf(p->arena, "; rows %s", where);
+    return ring;
+}
+
+static void
+add_ring(const struct problem *p, const struct slot_shape *s,
+         const struct candidate *base, const struct row_held *ring, int stages,
+         candidate_vec *out)
+{
+    struct kernel_plan k = *base->plan.kernels;
+    struct candidate *c;
+
+    k.key[PK_STAGES] = stages;
+    k.buffers = ring->buffers;
+    if (ring_wrong(p->arena, p->f, &k) || ring_vector(p->f, &k) > s->vector)
+        return;
+    c = candidate_add(p, out, k.scheduler,
+                      arena_join(p->arena, base->summary, ring->summary));
+    *c->plan.kernels = k;
+    c->keep = ring->keep;
+    if (row_outer_count(p->f) > 0)
+        row_offer_finishes(p, out, p->n_static ? p->n : s->n);
+}
+
+/* Bytes of a row in its slot, where all that can stays there. */
+static int64_t
+slot_bytes(const struct problem *p, const struct kernel_plan *base,
+           const struct row_held *held)
+{
+    struct kernel_plan k = *base;
+    struct ring r;
+
+    k.key[PK_STAGES] = 1;
+    k.buffers = fill_by_ring(p, held, true);
+    ring_of(p->f, &k, &r);
+    return r.slot_bytes * r.groups;
 }
 
 void
 row_propose_rings(const struct problem *p, const struct slot_shape *s,
-                  uint32_t which, candidate_vec *out)
+                  const struct row_held *held, uint32_t which,
+                  candidate_vec *out)
 {
     const struct candidate base = out->v[which];
-    const struct kernel_plan *k = base.plan.kernels;
-    int64_t bytes = slot_bytes(p, k) * k->key[PK_BLOCKS_PER_SM];
+    const int64_t *key = base.plan.kernels->key;
+    int64_t bytes;
     int stages;
 
-    if (bytes <= 0 || k->key[PK_PREFETCH])
+    if (!held->ring[false] && !held->ring[true])
+        return;
+    bytes = slot_bytes(p, base.plan.kernels, held) * key[PK_BLOCKS_PER_SM];
+    if (bytes <= 0)
         return;
     stages = (int)MIN((int64_t)p->dev->inflight_bytes / bytes, MOST_STAGES);
     for (int n = MAX(stages, 1); n <= stages + 1; n++)
-        if (p->dev->has_bulk_copy && row_has_packed(p, k))
-            add_ring(p, s, &base, n, false, out);
+        if (held->ring[false])
+            add_ring(p, s, &base, held->ring[false], n, out);
     for (int n = MAX(stages, 1) + 1; n <= stages + 2; n++)
-        add_ring(p, s, &base, n, true, out);
+        if (held->ring[true])
+            add_ring(p, s, &base, held->ring[true], n, out);
 }
 
 bool
 row_propose_slot(const struct problem *p, const struct slot_shape *s,
-                 uint32_t which, candidate_vec *out)
+                 const struct row_held *held, uint32_t which,
+                 candidate_vec *out)
 {
     const struct candidate base = out->v[which];
     uint32_t before = out->n;
 
-    add_ring(p, s, &base, 1, true, out);
+    add_ring(p, s, &base, held->ring[true], 1, out);
     return out->n > before;
 }

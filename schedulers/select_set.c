@@ -108,13 +108,16 @@ read_path(struct set *s, const struct select_options *opt)
     return true;
 }
 
+/* Of a copy: candidates that differ in their geometry share their buffers. */
 static int64_t *
 buffer_keys(const struct set *s, struct kernel_plan *k)
 {
     struct buffer_plan b = {.node = s->node, .reason = "given by --set"};
-    struct buffer_plan *copy = arena_grow(s->p->arena, k->buffers, k->n_buffers,
-                                          k->n_buffers + 1, sizeof(b));
+    struct buffer_plan *copy =
+        NEW_ARRAY(s->p->arena, struct buffer_plan, k->n_buffers + 1);
 
+    for (uint32_t i = 0; i < k->n_buffers; i++)
+        copy[i] = k->buffers[i];
     k->buffers = copy;
     for (uint32_t i = 0; i < k->n_buffers; i++) {
         if (copy[i].node != s->node)

@@ -75,7 +75,7 @@ struct buffer_plan {
 struct kernel_plan {
     enum scheduler_id scheduler;
     int64_t key[PK_COUNT];
-    struct buffer_plan *buffers;
+    const struct buffer_plan *buffers; /* plans may share them */
     uint32_t n_buffers;
     /* What waits in workspace for the kernels behind it (parts.h); in a plan's
      * text buffers like the others. */

@@ -401,11 +401,12 @@ candidate_keep(const struct problem *p, struct candidate *c, node_id n,
                enum store store, int reuse, const char *reason)
 {
     struct kernel_plan *k = c->plan.kernels;
-    struct buffer_plan b = {.node = n, .reason = reason};
+    struct buffer_plan *b = arena_grow(p->arena, k->buffers, k->n_buffers,
+                                       k->n_buffers + 1, sizeof(*b));
 
-    b.key[BK_STORE] = store;
-    b.key[BK_REUSE] = reuse;
-    k->buffers = arena_grow(p->arena, k->buffers, k->n_buffers,
-                            k->n_buffers + 1, sizeof(b));
-    k->buffers[k->n_buffers++] = b;
+    b[k->n_buffers] = (struct buffer_plan){.node = n, .reason = reason};
+    b[k->n_buffers].key[BK_STORE] = store;
+    b[k->n_buffers].key[BK_REUSE] = reuse;
+    k->buffers = b;
+    k->n_buffers++;
 }

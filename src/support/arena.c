@@ -147,6 +147,20 @@ arena_strdup(struct arena *a, const char *s)
     return arena_strndup(a, s, strlen(s));
 }
 
+const char *
+arena_join(struct arena *a, const char *x, const char *y)
+{
+    size_t nx = strlen(x), ny = strlen(y);
+    char *p;
+
+    if (!ny)
+        return x;
+    p = arena_alloc(a, nx + ny + 1);
+    memcpy(p, x, nx);
+    memcpy(p + nx, y, ny);
+    return p;
+}
+
 char *
 arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {

@@ -22,6 +22,8 @@ void *arena_grow(struct arena *a, const void *old, size_t n_old, size_t n_new,
                  size_t size);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
+/* Both, one behind the other; X itself where nothing follows. */
+const char *arena_join(struct arena *a, const char *x, const char *y);
 char *arena_printf(struct arena *a, const char *fmt, ...) ATTR_PRINTF(2, 3);
 char *arena_vprintf(struct arena *a, const char *fmt, va_list ap)
     ATTR_PRINTF(2, 0);

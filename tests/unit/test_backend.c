@@ -362,7 +362,11 @@ small_lowered(struct arena *a, const struct graph *g)
                                 {ARG_DIM, "M * 2"},
                                 {ARG_SCALAR, "eps"}};
     struct workspace w = {"part", "M * 4", true};
+    struct buffer_plan *b = NEW(a, struct buffer_plan);
 
+    b->key[BK_STORE] = STORE_RING;
+    b->key[BK_REUSE] = 2;
+    b->reason = "because";
     k->symbol = "fu_f_v0_k0";
     for (size_t i = 0; i < ARRAY_LEN(args); i++)
         VEC_PUSH(a, &x.args, args[i]);
@@ -376,10 +380,7 @@ small_lowered(struct arena *a, const struct graph *g)
     plan->variants->n_kernels = 1;
     plan->variants->kernels = NEW(a, struct kernel_plan);
     plan->variants->kernels->n_buffers = 1;
-    plan->variants->kernels->buffers = NEW(a, struct buffer_plan);
-    plan->variants->kernels->buffers->key[BK_STORE] = STORE_RING;
-    plan->variants->kernels->buffers->key[BK_REUSE] = 2;
-    plan->variants->kernels->buffers->reason = "because";
+    plan->variants->kernels->buffers = b;
     l->g = g;
     l->plan = plan;
     return l;

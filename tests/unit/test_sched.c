@@ -357,13 +357,17 @@ ring_refusal(const char *text, const char *device, const char *store,
     const struct selection *s = select_on(text, dev);
     struct kernel_plan k = chosen(s, 0)->plan.kernels[0];
     struct plan_cost cost;
+    struct buffer_plan *b = NEW_ARRAY(arena, struct buffer_plan, k.n_buffers);
     int64_t word = STORE_REGISTER_PACKED;
 
     if (*store)
         word = !strcmp(store, "ring") ? STORE_RING : STORE_SHARED;
-    for (uint32_t i = 0; i < k.n_buffers; i++)
-        if (k.buffers[i].key[BK_REUSE] == 1)
-            k.buffers[i].key[BK_STORE] = word;
+    for (uint32_t i = 0; i < k.n_buffers; i++) {
+        b[i] = k.buffers[i];
+        if (b[i].key[BK_REUSE] == 1)
+            b[i].key[BK_STORE] = word;
+    }
+    k.buffers = b;
     k.key[PK_PREFETCH] = 0;
     k.key[PK_STAGES] = stages;
     return plan_infeasible(arena, s->facts, &k, dev, &cost);

@@ -71,13 +71,17 @@ sums_refusal(const char *text, const char *device, enum store store, int reuse)
     struct kernel_plan k = chosen(s, 0)->plan.kernels[0];
     struct plan_cost registers, cost;
     const char *why = plan_infeasible(arena, s->facts, &k, dev, &registers);
+    struct buffer_plan *b = NEW_ARRAY(arena, struct buffer_plan, k.n_buffers);
 
     assert_null(why);
-    for (uint32_t i = 0; i < k.n_buffers; i++)
-        if (facts_is_outer(s->facts, k.buffers[i].node)) {
-            k.buffers[i].key[BK_STORE] = store;
-            k.buffers[i].key[BK_REUSE] = reuse;
+    for (uint32_t i = 0; i < k.n_buffers; i++) {
+        b[i] = k.buffers[i];
+        if (facts_is_outer(s->facts, b[i].node)) {
+            b[i].key[BK_STORE] = store;
+            b[i].key[BK_REUSE] = reuse;
         }
+    }
+    k.buffers = b;
     why = plan_infeasible(arena, s->facts, &k, dev, &cost);
     if (!why && store == STORE_SHARED) {
         assert_true(cost.regs < registers.regs);
