@@ -12,32 +12,6 @@
 /* Each phase may compute again what those before it did. */
 enum { WARP = 32, MAX_LEVELS = 16 };
 
-enum store
-row_store(const struct kernel_plan *k, node_id n)
-{
-    for (uint32_t i = 0; k && i < k->n_buffers; i++)
-        if (k->buffers[i].node == n)
-            return (enum store)k->buffers[i].key[BK_STORE];
-    return STORE_NONE;
-}
-
-bool
-row_keeps_over_rows(const struct kernel_plan *k, node_id n)
-{
-    for (uint32_t i = 0; k && i < k->n_buffers; i++)
-        if (k->buffers[i].node == n)
-            return k->buffers[i].key[BK_REUSE] == 2;
-    return false;
-}
-
-int
-row_reduction_phase(const struct facts *f, node_id n)
-{
-    node_id arg = facts_value(f, graph_node(f->g, n)->args[0]);
-
-    return f->node[arg].level;
-}
-
 int
 row_outer_count(const struct facts *f)
 {
@@ -158,22 +132,6 @@ row_use(const struct problem *p, const struct kernel_plan *k)
     find_needs(&u);
     find_spans(&u);
     return u;
-}
-
-bool
-row_needs(const struct row_use *u, int phase, node_id n)
-{
-    return u->needed[n] >> phase & 1;
-}
-
-bool
-row_span(const struct row_use *u, node_id n, int *ret_first, int *ret_last)
-{
-    if (u->first[n] < 0)
-        return false;
-    *ret_first = u->first[n];
-    *ret_last = u->last[n];
-    return true;
 }
 
 /* A result without some row axes is written by the first row along them, which

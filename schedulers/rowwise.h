@@ -22,15 +22,27 @@ struct row_use {
 };
 
 struct row_use row_use(const struct problem *p, const struct kernel_plan *k);
-bool row_needs(const struct row_use *u, int phase, node_id n);
+static inline bool
+row_needs(const struct row_use *u, int phase, node_id n)
+{
+    return u->needed[n] >> phase & 1;
+}
 /* First and last phase that needs the node; false when none does. */
-bool row_span(const struct row_use *u, node_id n, int *ret_first,
-              int *ret_last);
-/* The plan's store of a node; STORE_NONE when it has no entry. */
-enum store row_store(const struct kernel_plan *k, node_id n);
-bool row_keeps_over_rows(const struct kernel_plan *k, node_id n);
+static inline bool
+row_span(const struct row_use *u, node_id n, int *ret_first, int *ret_last)
+{
+    if (u->first[n] < 0)
+        return false;
+    *ret_first = u->first[n];
+    *ret_last = u->last[n];
+    return true;
+}
 /* Phase of a reduction: the level of its operand. */
-int row_reduction_phase(const struct facts *f, node_id n);
+static inline int
+row_reduction_phase(const struct facts *f, node_id n)
+{
+    return f->node[facts_value(f, graph_node(f->g, n)->args[0])].level;
+}
 int row_outer_count(const struct facts *f);
 
 /* The cost of a plan of this family, or the limit it breaks. */

@@ -149,28 +149,26 @@ compute_words(enum dtype t)
 }
 
 static int
-kept_registers(const struct problem *p, const struct kernel_plan *k,
-               const struct row_shape *s, node_id n)
+kept_registers(const struct row_use *u, const struct row_shape *s, node_id n)
 {
-    enum dtype t = graph_node(p->f->g, n)->dtype;
-    enum store st = row_store(k, n);
+    const struct facts *f = u->p->f;
+    enum dtype t = graph_node(f->g, n)->dtype;
+    enum store st = u->store[n];
 
     if (s->looped || st == STORE_NONE || st == STORE_RELOAD ||
         st == STORE_SHARED || st == STORE_RING)
         return 0;
-    if (st == STORE_REGISTER_PACKED ||
-        (p->f->node[n].is_leaf && !row_keeps_over_rows(k, n)))
+    if (st == STORE_REGISTER_PACKED || (f->node[n].is_leaf && !u->over_rows[n]))
         return row_packed_registers(s, t);
     /* An input that waits converted is loaded a vector at a time. */
-    return s->ept * compute_words(t) + (p->f->node[n].is_leaf ? s->vpt : 0);
+    return s->ept * compute_words(t) + (f->node[n].is_leaf ? s->vpt : 0);
 }
 
 /* Registers that live through all rows: accumulators and kept invariants. */
 static int
-lasting_registers(const struct problem *p, const struct kernel_plan *k,
-                  const struct row_shape *s)
+lasting_registers(const struct row_use *u, const struct row_shape *s)
 {
-    const struct facts *f = p->f;
+    const struct facts *f = u->p->f;
     int regs = 0;
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
@@ -178,13 +176,13 @@ lasting_registers(const struct problem *p, const struct kernel_plan *k,
 
         if (!f->node[n].live)
             continue;
-        if (sums_are_shared(f, k, n))
-            continue;
         if (facts_is_outer(f, n))
-            regs += s->ept * compute_words(dtype_accumulator(t));
+            regs += row_shares_sum(u, n)
+                        ? 0
+                        : s->ept * compute_words(dtype_accumulator(t));
         else if (f->node[n].is_leaf && node_has_column(f, n) &&
-                 row_keeps_over_rows(k, n) && s->persistent)
-            regs += kept_registers(p, k, s, n);
+                 u->over_rows[n] && s->persistent)
+            regs += kept_registers(u, s, n);
     }
     return regs;
 }
@@ -198,16 +196,17 @@ row_registers(const struct row_use *u, const struct row_shape *s, int phase,
     int regs = 0, first, last;
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
-        int r, born;
+        int born, r;
 
         if (!row_span(u, n, &first, &last) || facts_is_outer(f, n) ||
-            (row_keeps_over_rows(u->k, n) && s->persistent))
+            (u->over_rows[n] && s->persistent))
             continue;
-        r = kept_registers(u->p, u->k, s, n);
         born = f->node[n].is_leaf ? -1 : first;
-        if (after ? born <= phase && last > phase
-                  : born < phase && last >= phase)
-            regs += f->node[n].is_leaf ? r * s->steps : r;
+        if (after ? born > phase || last <= phase
+                  : born >= phase || last < phase)
+            continue;
+        r = kept_registers(u, s, n);
+        regs += f->node[n].is_leaf ? r * s->steps : r;
     }
     return regs;
 }
@@ -221,7 +220,7 @@ next_row_registers(const struct row_use *u, const struct row_shape *s)
     for (node_id n = 0; s->prefetch && n < f->g->n_nodes; n++)
         if (f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
             node_has_rows(f, n))
-            regs += kept_registers(u->p, u->k, s, n);
+            regs += kept_registers(u, s, n);
     return regs;
 }
 
@@ -229,13 +228,12 @@ next_row_registers(const struct row_use *u, const struct row_shape *s)
  * several groups walk over rows, which is this one's and whether there is one.
  */
 static int
-overhead_registers(const struct problem *p, const struct kernel_plan *k,
-                   const struct row_shape *s)
+overhead_registers(const struct row_use *u, const struct row_shape *s)
 {
-    const struct facts *f = p->f;
+    const struct facts *f = u->p->f;
     bool loop = s->groups > 1 && s->persistent && f->levels > 0;
     int regs = loop ? 21 : 18, vector = 0;
-    bool again = s->vec == 1 && s->persistent && row_has_packed(p, k);
+    bool again = s->vec == 1 && s->persistent && row_has_packed(u->p, u->k);
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
         const struct node_facts *nf = &f->node[n];
@@ -251,7 +249,7 @@ overhead_registers(const struct problem *p, const struct kernel_plan *k,
             node_has_column(f, n))
             vector = 4;
         if (nf->is_leaf && node_has_column(f, n) &&
-            kept_registers(p, k, s, n) == 0)
+            kept_registers(u, s, n) == 0)
             regs += (s->vec * (int)dtype_info[t].bytes + 3) / 4 *
                     (again && !node_has_rows(f, n) ? s->vpt : 1);
     }
@@ -290,7 +288,7 @@ unpacked_registers(const struct row_use *u, const struct row_shape *s)
         return 0;
     for (node_id n = 0; n < f->g->n_nodes; n++)
         if (f->node[n].live && f->node[n].is_leaf && node_has_rows(f, n) &&
-            node_has_column(f, n) && kept_registers(u->p, u->k, s, n) > 0 &&
+            node_has_column(f, n) && kept_registers(u, s, n) > 0 &&
             dtype_info[graph_node(f->g, n)->dtype].bytes == 2)
             return s->ept / 2;
     return 0;
@@ -322,10 +320,10 @@ estimate_registers(const struct row_use *u, const struct row_shape *s)
     }
     if (s->cluster > 1)
         row += CLUSTER_REGISTERS;
-    row += unpacked_registers(u, s) + row_sums_registers(u->p, u->k);
-    return overhead_registers(u->p, u->k, s) + row +
-           lasting_registers(u->p, u->k, s) + next_row_registers(u, s) +
-           guard_registers(u->p, u->k, s) + step_registers(u->p, s);
+    row += unpacked_registers(u, s) + row_sums_registers(u);
+    return overhead_registers(u, s) + row + lasting_registers(u, s) +
+           next_row_registers(u, s) + guard_registers(u->p, u->k, s) +
+           step_registers(u->p, s);
 }
 
 /* Column sums of the chunks of rows so far, with what rounding lost. */
@@ -463,10 +461,9 @@ count_leaf(const struct row_use *u, const struct row_shape *s, node_id n,
     double bytes = bytes_per_row(u->p, n, columns);
     enum store st = s->looped ? STORE_RELOAD : u->store[n];
     bool packed = st == STORE_REGISTER_PACKED || st == STORE_REGISTER_F32;
-    int first = -1, last = -1;
+    int first = u->first[n];
 
-    row_span(u, n, &first, &last);
-    if (st == STORE_REGISTER_F32 && row_keeps_over_rows(u->k, n))
+    if (st == STORE_REGISTER_F32 && u->over_rows[n])
         return;
     t->issue += (double)columns;
     if (ring_carries(f, u->k, n)) {
@@ -474,8 +471,7 @@ count_leaf(const struct row_use *u, const struct row_shape *s, node_id n,
         t->issue += packed && first != phase ? 0 : (double)columns / s->vec * 3;
         return;
     }
-    if (packed &&
-        (first != phase || (row_keeps_over_rows(u->k, n) && s->persistent)))
+    if (packed && (first != phase || (u->over_rows[n] && s->persistent)))
         return;
     t->issue += (double)columns / s->vec * 4;
     if (st == STORE_SHARED) {
@@ -497,7 +493,6 @@ static bool
 phase_reads_again(const struct row_use *u, const struct row_shape *s, int phase)
 {
     const struct facts *f = u->p->f;
-    int first, last;
 
     for (node_id n = 0; n < f->g->n_nodes; n++) {
         enum store st = s->looped ? STORE_RELOAD : u->store[n];
@@ -505,8 +500,7 @@ phase_reads_again(const struct row_use *u, const struct row_shape *s, int phase)
         if (!row_needs(u, phase, n) || !f->node[n].is_leaf ||
             (st != STORE_RELOAD && st != STORE_NONE))
             continue;
-        row_span(u, n, &first, &last);
-        if (!is_read_once(f, n) || first != phase || phase > 0)
+        if (!is_read_once(f, n) || u->first[n] != phase || phase > 0)
             return true;
     }
     return false;
@@ -526,7 +520,7 @@ count_phase(const struct row_use *u, const struct row_shape *s, int phase,
         if (facts_is_reduction(f, n) && f->node[n].live &&
             row_reduction_phase(f, n) == phase)
             t->issue += op_info[nd->op].cost * (double)columns;
-        if (sums_are_shared(f, u->k, n) && row_reduction_phase(f, n) == phase)
+        if (row_shares_sum(u, n) && row_reduction_phase(f, n) == phase)
             row_count_sum(u->p, u->k, n, columns, t);
         if (!row_needs(u, phase, n))
             continue;

@@ -30,7 +30,7 @@ words(enum dtype t)
 static bool
 lasts(const struct row_use *u, const struct row_shape *s, node_id n)
 {
-    return row_keeps_over_rows(u->k, n) && s->persistent;
+    return u->over_rows[n] && s->persistent;
 }
 
 /* Of a value that waits in registers. */
@@ -200,5 +200,5 @@ row_least_registers(const struct row_use *u, const struct row_shape *s)
         regs += ROW_GROUP;
     if (s->prefetch)
         regs += NEXT_ROW;
-    return regs + guards(u, s) + row_sums_registers(u->p, u->k);
+    return regs + guards(u, s) + row_sums_registers(u);
 }

@@ -24,9 +24,10 @@ struct row_traffic {
 };
 
 /* --- rowwise_sums.c --- */
-/* Column sums in shared memory: registers of the vector in work, the traffic of
- * sum n for a row, and what a step waits for. */
-int row_sums_registers(const struct problem *p, const struct kernel_plan *k);
+/* Column sums in shared memory: whether node n is one, registers of the vector
+ * in work, the traffic of sum n for a row, and what a step waits for. */
+bool row_shares_sum(const struct row_use *u, node_id n);
+int row_sums_registers(const struct row_use *u);
 void row_count_sum(const struct problem *p, const struct kernel_plan *k,
                    node_id n, int64_t columns, struct row_traffic *t);
 double row_sums_ns(const struct row_use *u, const struct row_shape *s);

@@ -20,27 +20,34 @@ static const double SHARED_LATENCY_NS = 20;
 
 enum { ACCESSES = 2, PIECE_SLOTS = 2 }; /* an access and its address */
 
+bool
+row_shares_sum(const struct row_use *u, node_id n)
+{
+    return facts_is_outer(u->p->f, n) && u->p->f->node[n].live &&
+           u->store[n] == STORE_SHARED;
+}
+
 /* Words of one vector's sums of the phase. */
 static int
-vector_words(const struct problem *p, const struct kernel_plan *k, int phase)
+vector_words(const struct row_use *u, int phase)
 {
-    const struct facts *f = p->f;
+    const struct facts *f = u->p->f;
     int words = 0;
 
     for (node_id n = 0; n < f->g->n_nodes; n++)
-        if (sums_are_shared(f, k, n) && row_reduction_phase(f, n) == phase)
-            words += (int)(k->key[PK_VECTOR] *
+        if (row_shares_sum(u, n) && row_reduction_phase(f, n) == phase)
+            words += (int)(u->k->key[PK_VECTOR] *
                            dtype_info[sums_type(f->g, n)].bytes / 4);
     return words;
 }
 
 int
-row_sums_registers(const struct problem *p, const struct kernel_plan *k)
+row_sums_registers(const struct row_use *u)
 {
     int words = 0;
 
-    for (int phase = 0; phase <= p->f->levels; phase++)
-        words = MAX(words, vector_words(p, k, phase));
+    for (int phase = 0; phase <= u->p->f->levels; phase++)
+        words = MAX(words, vector_words(u, phase));
     return words ? words + 1 : 0;
 }
 
@@ -61,7 +68,7 @@ row_sums_ns(const struct row_use *u, const struct row_shape *s)
     double ns = 0;
 
     for (int phase = 0; phase <= u->p->f->levels; phase++)
-        if (vector_words(u->p, u->k, phase) > 0)
+        if (vector_words(u, phase) > 0)
             ns += SHARED_LATENCY_NS * s->steps;
     return ns;
 }
