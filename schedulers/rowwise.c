@@ -17,8 +17,8 @@ row_outer_count(const struct facts *f)
 {
     int k = 0;
 
-    for (node_id n = 0; n < f->g->n_nodes; n++)
-        k += f->node[n].live && facts_is_outer(f, n);
+    for (uint32_t i = 0; i < f->n_reductions; i++)
+        k += facts_is_outer(f, f->reductions[i]);
     return k;
 }
 

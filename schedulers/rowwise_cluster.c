@@ -119,9 +119,9 @@ row_cluster_smem(const struct problem *p, const struct kernel_plan *k)
     for (int phase = 0; phase < f->levels; phase++) {
         int bytes = MESSAGE_BYTES - 1;
 
-        for (node_id n = 0; n < f->g->n_nodes; n++)
-            if (f->node[n].live && facts_is_inner(f, n) &&
-                row_reduction_phase(f, n) == phase)
+        for (uint32_t i = 0; i < f->n_reductions; i++)
+            if (facts_is_inner(f, f->reductions[i]) &&
+                row_reduction_phase(f, f->reductions[i]) == phase)
                 bytes += VALUE_BYTES;
         most = MAX(most, bytes / MESSAGE_BYTES * MESSAGE_BYTES);
     }

@@ -20,6 +20,7 @@ enum {
     EXCHANGE_BYTES = 8, /* of one value of one warp */
     CLUSTER_REGISTERS = 6,
     RING_REGISTERS = 6,
+    EXPENSIVE_REGISTERS = 4,
     MANY_ELEMENTS = 24,
     FEW_REGISTERS = 4,
     SAFE_REGISTERS = 16,
@@ -171,19 +172,16 @@ lasting_registers(const struct row_use *u, const struct row_shape *s)
     const struct facts *f = u->p->f;
     int regs = 0;
 
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
-        enum dtype t = graph_node(f->g, n)->dtype;
+    for (uint32_t i = 0; i < f->n_reductions; i++) {
+        node_id n = f->reductions[i];
+        enum dtype t = dtype_accumulator(graph_node(f->g, n)->dtype);
 
-        if (!f->node[n].live)
-            continue;
-        if (facts_is_outer(f, n))
-            regs += row_shares_sum(u, n)
-                        ? 0
-                        : s->ept * compute_words(dtype_accumulator(t));
-        else if (f->node[n].is_leaf && node_has_column(f, n) &&
-                 u->over_rows[n] && s->persistent)
-            regs += kept_registers(u, s, n);
+        if (facts_is_outer(f, n) && !row_shares_sum(u, n))
+            regs += s->ept * compute_words(t);
     }
+    for (uint32_t i = 0; s->persistent && i < f->n_leaves; i++)
+        if (u->over_rows[f->leaves[i]] && node_has_column(f, f->leaves[i]))
+            regs += kept_registers(u, s, f->leaves[i]);
     return regs;
 }
 
@@ -195,7 +193,8 @@ row_registers(const struct row_use *u, const struct row_shape *s, int phase,
     const struct facts *f = u->p->f;
     int regs = 0, first, last;
 
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
+    for (uint32_t i = 0; i < u->k->n_buffers; i++) {
+        node_id n = u->k->buffers[i].node;
         int born, r;
 
         if (!row_span(u, n, &first, &last) || facts_is_outer(f, n) ||
@@ -211,16 +210,22 @@ row_registers(const struct row_use *u, const struct row_shape *s, int phase,
     return regs;
 }
 
+/* An input along the columns that differs from row to row. */
+static bool
+is_row_leaf(const struct facts *f, node_id n)
+{
+    return f->node[n].is_leaf && node_has_column(f, n) && node_has_rows(f, n);
+}
+
 static int
 next_row_registers(const struct row_use *u, const struct row_shape *s)
 {
     const struct facts *f = u->p->f;
     int regs = 0;
 
-    for (node_id n = 0; s->prefetch && n < f->g->n_nodes; n++)
-        if (f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
-            node_has_rows(f, n))
-            regs += kept_registers(u, s, n);
+    for (uint32_t i = 0; s->prefetch && i < f->n_leaves; i++)
+        if (is_row_leaf(f, f->leaves[i]))
+            regs += kept_registers(u, s, f->leaves[i]);
     return regs;
 }
 
@@ -232,30 +237,25 @@ overhead_registers(const struct row_use *u, const struct row_shape *s)
 {
     const struct facts *f = u->p->f;
     bool loop = s->groups > 1 && s->persistent && f->levels > 0;
-    int regs = loop ? 21 : 18, vector = 0;
+    int regs = loop ? 21 : 18;
     bool again = s->vec == 1 && s->persistent && row_has_packed(u->p, u->k);
 
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
-        const struct node_facts *nf = &f->node[n];
-        enum dtype t = graph_node(f->g, n)->dtype;
+    for (uint32_t i = 0; i < f->n_leaves; i++) {
+        node_id n = f->leaves[i];
+        int bytes = (int)dtype_info[graph_node(f->g, n)->dtype].bytes;
 
-        if (!nf->live)
-            continue;
-        if (nf->is_leaf)
-            regs += node_has_column(f, n) ? 2 : 1;
-        if (facts_is_inner(f, n))
-            regs += 2;
-        if (op_info[graph_node(f->g, n)->op].flags & OPF_EXPENSIVE &&
-            node_has_column(f, n))
-            vector = 4;
-        if (nf->is_leaf && node_has_column(f, n) &&
-            kept_registers(u, s, n) == 0)
-            regs += (s->vec * (int)dtype_info[t].bytes + 3) / 4 *
+        regs += node_has_column(f, n) ? 2 : 1;
+        if (node_has_column(f, n) && kept_registers(u, s, n) == 0)
+            regs += (s->vec * bytes + 3) / 4 *
                     (again && !node_has_rows(f, n) ? s->vpt : 1);
     }
+    for (uint32_t i = 0; i < f->n_reductions; i++)
+        regs += facts_is_inner(f, f->reductions[i]) ? 2 : 0;
+    if (f->expensive)
+        regs += EXPENSIVE_REGISTERS;
     if (s->ring.stages)
         regs += RING_REGISTERS;
-    return regs + vector + 2 * (int)f->g->n_results;
+    return regs + 2 * (int)f->g->n_results;
 }
 
 /* Where the last vectors may lie outside the row, each has its own predicate
@@ -286,11 +286,13 @@ unpacked_registers(const struct row_use *u, const struct row_shape *s)
 
     if (!row_outer_count(f) || s->ept < MANY_ELEMENTS)
         return 0;
-    for (node_id n = 0; n < f->g->n_nodes; n++)
-        if (f->node[n].live && f->node[n].is_leaf && node_has_rows(f, n) &&
-            node_has_column(f, n) && kept_registers(u, s, n) > 0 &&
+    for (uint32_t i = 0; i < f->n_leaves; i++) {
+        node_id n = f->leaves[i];
+
+        if (is_row_leaf(f, n) && kept_registers(u, s, n) > 0 &&
             dtype_info[graph_node(f->g, n)->dtype].bytes == 2)
             return s->ept / 2;
+    }
     return 0;
 }
 
@@ -299,12 +301,15 @@ unpacked_registers(const struct row_use *u, const struct row_shape *s)
 static int
 step_registers(const struct problem *p, const struct row_shape *s)
 {
+    const struct facts *f = p->f;
     int scalars = 0;
 
-    for (node_id n = 0; n < p->f->g->n_nodes; n++)
-        scalars += p->f->node[n].live && p->f->node[n].is_leaf &&
-                   node_has_rows(p->f, n) && !node_has_column(p->f, n);
-    if (!s->tiles || s->steps == 1 || !scalars)
+    if (!s->tiles || s->steps == 1)
+        return 0;
+    for (uint32_t i = 0; i < f->n_leaves; i++)
+        scalars +=
+            node_has_rows(f, f->leaves[i]) && !node_has_column(f, f->leaves[i]);
+    if (!scalars)
         return 0;
     return s->steps * (2 * scalars + (s->vec == 1 ? 3 : 1));
 }
@@ -330,19 +335,20 @@ estimate_registers(const struct row_use *u, const struct row_shape *s)
 static int64_t
 long_sums(const struct problem *p, const struct row_shape *s)
 {
+    const struct facts *f = p->f;
     int64_t bytes = 0;
 
-    for (node_id n = 0; n < p->f->g->n_nodes; n++) {
-        const struct node *nd = graph_node(p->f->g, n);
+    if (f->levels > 0 || !s->persistent)
+        return 0;
+    for (uint32_t i = 0; i < f->n_reductions; i++) {
+        const struct node *nd = graph_node(f->g, f->reductions[i]);
         enum dtype t = dtype_accumulator(nd->dtype);
 
-        if (p->f->node[n].live && facts_is_outer(p->f, n) && nd->op == OP_SUM &&
+        if (facts_is_outer(f, f->reductions[i]) && nd->op == OP_SUM &&
             dtype_is_float(t))
             bytes += s->ept * dtype_info[t].bytes;
     }
-    if (p->f->levels > 0 || !s->persistent || bytes > LONG_SUM_BYTES)
-        return 0;
-    return 2 * s->threads * bytes;
+    return bytes > LONG_SUM_BYTES ? 0 : 2 * s->threads * bytes;
 }
 
 /* Partials of the row's reductions, one a warp, in slots that take turns. */
@@ -361,9 +367,9 @@ exchange_smem(const struct problem *p, const struct kernel_plan *k,
     for (int phase = 0; phase < f->levels; phase++) {
         int values = 0;
 
-        for (node_id n = 0; n < f->g->n_nodes; n++)
-            values += f->node[n].live && facts_is_inner(f, n) &&
-                      row_reduction_phase(f, n) == phase;
+        for (uint32_t i = 0; i < f->n_reductions; i++)
+            values += facts_is_inner(f, f->reductions[i]) &&
+                      row_reduction_phase(f, f->reductions[i]) == phase;
         most = MAX(most, values);
         phases += values > 0;
     }
@@ -372,24 +378,23 @@ exchange_smem(const struct problem *p, const struct kernel_plan *k,
 
 /* Column sums of all groups, where the block adds them. */
 static int64_t
-fold_smem(const struct problem *p, const struct kernel_plan *k,
-          const struct row_shape *s)
+fold_smem(const struct row_use *u, const struct row_shape *s)
 {
-    int64_t bytes = row_folds_inside(k) ? FOLD_BYTES * (int64_t)s->threads : 0;
+    const struct facts *f = u->p->f;
+    int64_t bytes =
+        row_folds_inside(u->k) ? FOLD_BYTES * (int64_t)s->threads : 0;
 
-    for (node_id n = 0; n < p->f->g->n_nodes; n++) {
-        enum dtype t = dtype_accumulator(graph_node(p->f->g, n)->dtype);
+    for (uint32_t i = 0; s->groups > 1 && i < f->n_reductions; i++) {
+        node_id n = f->reductions[i];
+        enum dtype t = dtype_accumulator(graph_node(f->g, n)->dtype);
 
-        if (s->groups > 1 && p->f->node[n].live && facts_is_outer(p->f, n) &&
-            !sums_are_shared(p->f, k, n))
+        if (facts_is_outer(f, n) && !row_shares_sum(u, n))
             bytes =
                 MAX(bytes, s->groups * s->span * (int64_t)dtype_info[t].bytes);
     }
     return bytes;
 }
 
-/* The fold comes after the rows and may take the place of the ring's slots, but
- * not that of its mbarriers. */
 /* Operands that wait over all rows, one copy a block, behind the rest. */
 static int64_t
 shared_operands(const struct problem *p, const struct kernel_plan *k,
@@ -409,14 +414,17 @@ shared_operands(const struct problem *p, const struct kernel_plan *k,
     return bytes;
 }
 
+/* The fold comes after the rows and may take the place of the ring's slots, but
+ * not that of its mbarriers. */
 static int
-estimate_smem(const struct problem *p, const struct kernel_plan *k,
-              const struct row_shape *s)
+estimate_smem(const struct row_use *u, const struct row_shape *s)
 {
+    const struct problem *p = u->p;
+    const struct kernel_plan *k = u->k;
     int64_t bytes = MAX(long_sums(p, s), exchange_smem(p, k, s));
 
     bytes = (bytes + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN + s->ring.bytes;
-    bytes = MAX(bytes, fold_smem(p, k, s)) + s->ring.barrier_bytes;
+    bytes = MAX(bytes, fold_smem(u, s)) + s->ring.barrier_bytes;
     bytes = (bytes + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN +
             shared_operands(p, k, s) + sums_bytes(p->f, k);
     return (int)MIN(bytes, INT32_MAX);
@@ -494,16 +502,22 @@ phase_reads_again(const struct row_use *u, const struct row_shape *s, int phase)
 {
     const struct facts *f = u->p->f;
 
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
+    for (uint32_t i = 0; i < f->n_leaves; i++) {
+        node_id n = f->leaves[i];
         enum store st = s->looped ? STORE_RELOAD : u->store[n];
 
-        if (!row_needs(u, phase, n) || !f->node[n].is_leaf ||
-            (st != STORE_RELOAD && st != STORE_NONE))
+        if (!row_needs(u, phase, n) || (st != STORE_RELOAD && st != STORE_NONE))
             continue;
         if (!is_read_once(f, n) || u->first[n] != phase || phase > 0)
             return true;
     }
     return false;
+}
+
+static int
+op_cost(const struct facts *f, node_id n)
+{
+    return op_info[graph_node(f->g, n)->op].cost;
 }
 
 static void
@@ -512,22 +526,25 @@ count_phase(const struct row_use *u, const struct row_shape *s, int phase,
 {
     const struct facts *f = u->p->f;
 
+    for (uint32_t i = 0; i < f->n_reductions; i++) {
+        node_id n = f->reductions[i];
+
+        if (row_reduction_phase(f, n) != phase)
+            continue;
+        t->issue += op_cost(f, n) * (double)columns;
+        if (row_shares_sum(u, n))
+            row_count_sum(u->p, u->k, n, columns, t);
+    }
     for (node_id n = 0; n < f->g->n_nodes; n++) {
-        const struct node *nd = graph_node(f->g, n);
         bool kept =
             u->store[n] != STORE_NONE && !s->looped && f->node[n].level < phase;
 
-        if (facts_is_reduction(f, n) && f->node[n].live &&
-            row_reduction_phase(f, n) == phase)
-            t->issue += op_info[nd->op].cost * (double)columns;
-        if (row_shares_sum(u, n) && row_reduction_phase(f, n) == phase)
-            row_count_sum(u->p, u->k, n, columns, t);
         if (!row_needs(u, phase, n))
             continue;
         if (f->node[n].is_leaf)
             count_leaf(u, s, n, phase, columns, t);
         else if (!kept && !facts_is_reduction(f, n))
-            t->issue += op_info[nd->op].cost * (double)columns;
+            t->issue += op_cost(f, n) * (double)columns;
     }
     t->reload_phases += phase_reads_again(u, s, phase);
 }
@@ -641,10 +658,10 @@ set_cycle(const struct problem *p, const struct row_use *u,
 
     if (!s->ring.stages || !s->persistent)
         return;
-    for (node_id n = 0; n < p->f->g->n_nodes; n++) {
-        enum store st = u->store[n];
+    for (uint32_t i = 0; i < u->k->n_buffers; i++) {
+        node_id n = u->k->buffers[i].node;
 
-        if ((st == STORE_RING || st == STORE_SHARED) && u->last[n] >= 0)
+        if (u->store[n] == STORE_RING || u->store[n] == STORE_SHARED)
             phases = MAX(phases, u->last[n]);
     }
     w->slots = s->ring.stages;
@@ -730,7 +747,7 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     c->regs = estimate_registers(&u, &s);
     /* Where N isn't known the compiler keeps more than the least, unevenly. */
     least = p->n_static ? MIN(c->regs, row_least_registers(&u, &s)) : c->regs;
-    c->smem = estimate_smem(p, k, &s);
+    c->smem = estimate_smem(&u, &s);
     cap = device_register_cap(p->dev, s.threads, (int)k->key[PK_BLOCKS_PER_SM]);
     c->blocks_per_sm =
         device_occupancy(p->dev, s.threads, MIN(c->regs, cap), c->smem);

@@ -46,10 +46,12 @@ column_bytes(const struct facts *f)
 {
     double bytes = 0;
 
-    for (node_id n = 0; n < f->g->n_nodes; n++)
-        if (f->node[n].live && facts_is_outer(f, n))
-            bytes +=
-                dtype_info[dtype_accumulator(graph_node(f->g, n)->dtype)].bytes;
+    for (uint32_t i = 0; i < f->n_reductions; i++) {
+        enum dtype t = graph_node(f->g, f->reductions[i])->dtype;
+
+        if (facts_is_outer(f, f->reductions[i]))
+            bytes += dtype_info[dtype_accumulator(t)].bytes;
+    }
     return bytes;
 }
 

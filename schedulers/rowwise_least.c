@@ -56,16 +56,18 @@ held_over_rows(const struct row_use *u, const struct row_shape *s)
     const struct facts *f = u->p->f;
     int regs = 0;
 
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
-        bool is_leaf = f->node[n].is_leaf && node_has_column(f, n);
+    for (uint32_t i = 0; i < f->n_reductions; i++) {
+        node_id n = f->reductions[i];
         enum dtype t = graph_node(f->g, n)->dtype;
 
-        if (!f->node[n].live)
-            continue;
         if (facts_is_outer(f, n) && u->store[n] != STORE_SHARED)
             regs += s->ept * words(dtype_accumulator(t));
-        else if (is_leaf &&
-                 (lasts(u, s, n) || (s->prefetch && node_has_rows(f, n))))
+    }
+    for (uint32_t i = 0; i < f->n_leaves; i++) {
+        node_id n = f->leaves[i];
+
+        if (node_has_column(f, n) &&
+            (lasts(u, s, n) || (s->prefetch && node_has_rows(f, n))))
             regs += held(u, s, n);
     }
     return regs;
@@ -79,7 +81,8 @@ held_in_row(const struct row_use *u, const struct row_shape *s, int phase,
     const struct facts *f = u->p->f;
     int regs = 0, first, last;
 
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
+    for (uint32_t i = 0; i < u->k->n_buffers; i++) {
+        node_id n = u->k->buffers[i].node;
         bool is_leaf = f->node[n].is_leaf;
         int born;
 
@@ -101,10 +104,11 @@ vector_words(const struct row_use *u, const struct row_shape *s, int phase)
     const struct facts *f = u->p->f;
     int regs = 0;
 
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
+    for (uint32_t i = 0; i < f->n_leaves; i++) {
+        node_id n = f->leaves[i];
         int bytes = (int)dtype_info[graph_node(f->g, n)->dtype].bytes;
 
-        if (f->node[n].is_leaf && row_needs(u, phase, n) && !held(u, s, n))
+        if (row_needs(u, phase, n) && !held(u, s, n))
             regs += (s->vec * bytes + 3) / 4;
     }
     return regs;
@@ -147,11 +151,12 @@ held_in_between(const struct row_use *u, const struct row_shape *s)
     const struct facts *f = u->p->f;
     int regs = 0, first, last;
 
-    for (node_id n = 0; s->prefetch && n < f->g->n_nodes; n++) {
+    for (uint32_t i = 0; s->prefetch && i < f->n_leaves; i++) {
+        node_id n = f->leaves[i];
         bool narrow = dtype_info[graph_node(f->g, n)->dtype].bytes < 4;
 
-        if (!f->node[n].is_leaf || !node_has_rows(f, n) ||
-            !row_span(u, n, &first, &last) || !held(u, s, n))
+        if (!node_has_rows(f, n) || !row_span(u, n, &first, &last) ||
+            !held(u, s, n))
             continue;
         if (last > 0)
             return 0;
@@ -170,11 +175,13 @@ unpacked_ahead(const struct row_use *u, const struct row_shape *s)
     if (!row_outer_count(f) || s->ept < MANY_ELEMENTS || s->vec == 1 ||
         s->prefetch || u->p->n != s->reach)
         return 0;
-    for (node_id n = 0; n < f->g->n_nodes; n++)
-        if (f->node[n].live && f->node[n].is_leaf && node_has_rows(f, n) &&
-            node_has_column(f, n) && held(u, s, n) > 0 &&
+    for (uint32_t i = 0; i < f->n_leaves; i++) {
+        node_id n = f->leaves[i];
+
+        if (node_has_rows(f, n) && node_has_column(f, n) && held(u, s, n) > 0 &&
             dtype_info[graph_node(f->g, n)->dtype].bytes < 4)
             return s->ept / 2;
+    }
     return 0;
 }
 

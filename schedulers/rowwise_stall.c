@@ -82,11 +82,12 @@ held_back_ns(const struct row_use *u, const struct row_shape *s, int spare)
     bool guarded = !(u->p->n_static && u->p->n == s->reach) ||
                    sums_bytes(u->p->f, u->k) > 0;
 
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
+    for (uint32_t i = 0; i < f->n_leaves; i++) {
+        node_id n = f->leaves[i];
         enum store st = u->store[n];
 
-        if (f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
-            node_has_rows(f, n) && (st == STORE_NONE || st == STORE_RELOAD) &&
+        if (node_has_column(f, n) && node_has_rows(f, n) &&
+            (st == STORE_NONE || st == STORE_RELOAD) &&
             row_span(u, n, &first, &last) && first == 0)
             all += row_packed_registers(s, graph_node(f->g, n)->dtype);
     }
@@ -118,11 +119,12 @@ late_ns(const struct row_use *u, const struct row_shape *s)
     const struct facts *f = u->p->f;
     int first, last, phases = 0;
 
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
+    for (uint32_t i = 0; i < f->n_leaves; i++) {
+        node_id n = f->leaves[i];
         enum store st = u->store[n];
 
-        if (f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
-            node_has_rows(f, n) && (st == STORE_NONE || st == STORE_RELOAD) &&
+        if (node_has_column(f, n) && node_has_rows(f, n) &&
+            (st == STORE_NONE || st == STORE_RELOAD) &&
             row_span(u, n, &first, &last) && first > 0)
             phases = MAX(phases, first);
     }

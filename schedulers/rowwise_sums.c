@@ -23,8 +23,8 @@ enum { ACCESSES = 2, PIECE_SLOTS = 2 }; /* an access and its address */
 bool
 row_shares_sum(const struct row_use *u, node_id n)
 {
-    return facts_is_outer(u->p->f, n) && u->p->f->node[n].live &&
-           u->store[n] == STORE_SHARED;
+    return u->store[n] == STORE_SHARED && facts_is_outer(u->p->f, n) &&
+           u->p->f->node[n].live;
 }
 
 /* Words of one vector's sums of the phase. */
@@ -34,10 +34,13 @@ vector_words(const struct row_use *u, int phase)
     const struct facts *f = u->p->f;
     int words = 0;
 
-    for (node_id n = 0; n < f->g->n_nodes; n++)
+    for (uint32_t i = 0; i < f->n_reductions; i++) {
+        node_id n = f->reductions[i];
+
         if (row_shares_sum(u, n) && row_reduction_phase(f, n) == phase)
             words += (int)(u->k->key[PK_VECTOR] *
                            dtype_info[sums_type(f->g, n)].bytes / 4);
+    }
     return words;
 }
 

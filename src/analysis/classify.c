@@ -85,6 +85,21 @@ set_place(struct facts *f, struct node_facts *nf)
     nf->is_outer = f->rows && nf->reduced == f->rows;
 }
 
+static void
+list_nodes(struct space *s)
+{
+    struct facts *f = s->f;
+
+    f->leaves = NEW_ARRAY(s->arena, node_id, s->g->n_nodes + 1);
+    f->reductions = NEW_ARRAY(s->arena, node_id, s->g->n_nodes + 1);
+    for (node_id id = 0; id < s->g->n_nodes; id++) {
+        if (f->node[id].live && f->node[id].is_leaf)
+            f->leaves[f->n_leaves++] = id;
+        if (f->node[id].live && facts_is_reduction(f, id))
+            f->reductions[f->n_reductions++] = id;
+    }
+}
+
 static const char *
 other_reduction(struct space *s, node_id id)
 {
@@ -265,6 +280,8 @@ set_flops(struct space *s)
         const struct node_facts *f = &s->f->node[id];
         const struct node *n = graph_node(s->g, id);
 
+        if (f->live && f->has_column && op_info[n->op].flags & OPF_EXPENSIVE)
+            s->f->expensive = true;
         if (f->live && !f->is_leaf && !f->is_alias &&
             (f->axes | f->reduced) == all)
             s->f->flops_per_element += op_info[n->op].cost;
@@ -279,6 +296,7 @@ space_classify(struct space *s)
         s->f->rows &= ~(1u << s->f->column);
     for (node_id id = 0; id < s->g->n_nodes; id++)
         set_place(s->f, &s->f->node[id]);
+    list_nodes(s);
     set_kind(s);
     set_flops(s);
 }

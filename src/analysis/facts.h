@@ -72,7 +72,9 @@ struct facts {
     struct axis
         axes[MAX_AXES]; /* row axes first (outer to inner), then column */
     int n_axes;
-    struct node_facts *node; /* by node_id */
+    struct node_facts *node;      /* by node_id */
+    node_id *leaves, *reductions; /* the live ones, in order */
+    uint32_t n_leaves, n_reductions;
     struct access *accesses;
     uint32_t n_accesses;
     struct access *stores; /* by result index */
@@ -85,6 +87,7 @@ struct facts {
 
     /* Traffic: each live input read once, each result written once. */
     const struct sym *bytes_in, *bytes_out;
+    bool expensive;           /* some operation along the columns is */
     double flops_per_element; /* issue slots of the live pointwise nodes over
                                  the full space, per element */
 };
