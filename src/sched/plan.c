@@ -50,25 +50,30 @@ key_word(const struct key_info *k, int64_t i, size_t *ret_len)
     return w;
 }
 
-static const char *
-key_text(struct arena *a, const struct key_info *k, int64_t v)
+static void
+put_key(struct buf *b, const struct key_info *k, int64_t v)
 {
     const char *word;
     size_t len;
 
-    if (!k->words)
-        return arena_printf(a, "%s %" PRId64 ";", k->name, v);
-    word = key_word(k, v, &len);
-    if (!word)
-        BUG("key '%s' has no word %" PRId64, k->name, v);
-    return arena_printf(a, "%s %.*s;", k->name, (int)len, word);
+    buf_puts(b, k->name);
+    buf_putc(b, ' ');
+    if (k->words) {
+        word = key_word(k, v, &len);
+        if (!word)
+            BUG("key '%s' has no word %" PRId64, k->name, v);
+        buf_write(b, word, len);
+    } else {
+        buf_int(b, v);
+    }
+    buf_putc(b, ';');
 }
 
 /* One item of a list that breaks before column 80. */
 static void
-put_item(struct buf *b, size_t *column, const char *text)
+put_item(struct buf *b, size_t *column, const struct buf *item)
 {
-    size_t n = strlen(text);
+    size_t n = item->len;
 
     if (*column > INDENT && *column + 1 + n > LINE) {
         buf_putc(b, '\n');
@@ -81,7 +86,7 @@ put_item(struct buf *b, size_t *column, const char *text)
         buf_putc(b, ' ');
         (*column)++;
     }
-    buf_puts(b, text);
+    buf_write(b, item->data, n);
     *column += n;
 }
 
@@ -91,10 +96,13 @@ print_buffer(struct buf *b, const struct graph *g, const struct buffer_plan *p)
     const char *name = g ? plan_node_name(b->arena, g, p->node)
                          : arena_printf(b->arena, "%%%u", p->node);
 
-    buf_printf(b, "      buffer %s {", name);
-    for (int i = 0; i < BK_COUNT; i++)
-        buf_printf(b, " %s",
-                   key_text(b->arena, &buffer_key_info[i], p->key[i]));
+    buf_puts(b, "      buffer ");
+    buf_puts(b, name);
+    buf_puts(b, " {");
+    for (int i = 0; i < BK_COUNT; i++) {
+        buf_putc(b, ' ');
+        put_key(b, &buffer_key_info[i], p->key[i]);
+    }
     buf_puts(b, " }\n");
 }
 
@@ -114,10 +122,15 @@ plan_print_kernel(struct buf *b, const struct graph *g,
                   const struct kernel_plan *k, uint32_t index)
 {
     size_t column = 0;
+    struct buf item;
 
+    buf_init(&item, b->arena);
     buf_printf(b, "    kernel %u %s {\n", index, scheduler_name[k->scheduler]);
-    for (int i = 0; i < PK_COUNT; i++)
-        put_item(b, &column, key_text(b->arena, &plan_key_info[i], k->key[i]));
+    for (int i = 0; i < PK_COUNT; i++) {
+        item.len = 0;
+        put_key(&item, &plan_key_info[i], k->key[i]);
+        put_item(b, &column, &item);
+    }
     buf_putc(b, '\n');
     for (uint32_t i = 0; i < k->n_buffers; i++)
         print_buffer(b, g, &k->buffers[i]);

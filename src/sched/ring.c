@@ -38,14 +38,16 @@ is_slot_buffer(const struct buffer_plan *b)
 bool
 ring_carries(const struct facts *f, const struct kernel_plan *k, node_id n)
 {
-    const struct buffer_plan *b = buffer_of(k, n);
     const struct node_facts *nf = &f->node[n];
-    int64_t store = b ? b->key[BK_STORE] : STORE_NONE;
+    const struct buffer_plan *b;
+    int64_t store;
 
     if (k->key[PK_STAGES] == 0 || !nf->live || !nf->is_leaf)
         return false;
     if (!node_has_column(f, n))
         return true;
+    b = buffer_of(k, n);
+    store = b ? b->key[BK_STORE] : STORE_NONE;
     if (store == STORE_REGISTER_PACKED || store == STORE_REGISTER_F32)
         return b->key[BK_REUSE] != OVER_ROWS;
     return b && is_slot_buffer(b);
@@ -97,9 +99,9 @@ place(const struct facts *f, const struct kernel_plan *k, node_id n)
 {
     int64_t at = 0;
 
-    for (node_id i = 0; i < f->g->n_nodes && i != n; i++)
-        if (ring_carries(f, k, i))
-            at += round_up(leaf_bytes(f, k, i), RING_ALIGN);
+    for (uint32_t i = 0; i < f->n_leaves && f->leaves[i] != n; i++)
+        if (ring_carries(f, k, f->leaves[i]))
+            at += round_up(leaf_bytes(f, k, f->leaves[i]), RING_ALIGN);
     return at;
 }
 
@@ -126,7 +128,9 @@ ring_of(const struct facts *f, const struct kernel_plan *k, struct ring *ret)
     if (!ret->pieces)
         ret->barrier_bytes =
             (int64_t)MBARRIER_BYTES * ret->stages * ret->groups;
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
+    for (uint32_t i = 0; i < f->n_leaves; i++) {
+        node_id n = f->leaves[i];
+
         if (!ring_carries(f, k, n))
             continue;
         if (node_has_column(f, n))
@@ -143,50 +147,66 @@ ring_vector(const struct facts *f, const struct kernel_plan *k)
 {
     int v = 1;
 
-    for (node_id n = 0; n < f->g->n_nodes; n++)
+    for (uint32_t i = 0; i < f->n_leaves; i++) {
+        node_id n = f->leaves[i];
+
         if (ring_carries(f, k, n) && node_has_column(f, n))
             v = MAX(v, RING_PIECE /
                            (int)dtype_info[graph_node(f->g, n)->dtype].bytes);
+    }
     return v;
 }
 
 /* --- limits --------------------------------------------------------------- */
 
+/* A piece or a scalar of the leaf is too small. */
 static const char *
-leaf_wrong(struct arena *a, const struct facts *f, const struct kernel_plan *k,
+size_wrong(struct arena *a, const struct facts *f, const struct kernel_plan *k,
            node_id n)
 {
-    const char *name = plan_node_name(a, f->g, n);
     int64_t size = dtype_info[graph_node(f->g, n)->dtype].bytes;
-    const struct buffer_plan *b = buffer_of(k, n);
+    int64_t bytes = size * k->key[PK_VECTOR];
 
     if (!node_has_column(f, n) && size < RING_SCALAR)
         return arena_printf(a,
                             "a ring copies %d bytes at least, a value of '%s' "
                             "has %" PRId64,
-                            RING_SCALAR, name, size);
+                            RING_SCALAR, plan_node_name(a, f->g, n), size);
     if (!node_has_column(f, n))
         return NULL;
-    if (!access_is_vector(f, &f->accesses[f->node[n].access]))
-        return arena_printf(a, "a ring copies rows, and '%s' isn't contiguous",
-                            name);
-    if (size * k->key[PK_VECTOR] % (is_in_pieces(k) ? RING_PIECE : RING_WORD))
+    if (bytes % (is_in_pieces(k) ? RING_PIECE : RING_WORD))
         return arena_printf(a,
                             "a thread moves %d bytes at least out of a slot, "
                             "a vector of '%s' has %" PRId64,
-                            is_in_pieces(k) ? RING_PIECE : RING_WORD, name,
-                            size * k->key[PK_VECTOR]);
-    if (k->key[PK_CLUSTER] > 1 && size * k->key[PK_VECTOR] % RING_PIECE)
+                            is_in_pieces(k) ? RING_PIECE : RING_WORD,
+                            plan_node_name(a, f->g, n), bytes);
+    if (k->key[PK_CLUSTER] > 1 && bytes % RING_PIECE)
         return arena_printf(a,
                             "a block's part of a row of '%s' begins between "
                             "two pieces of %d bytes",
-                            name, RING_PIECE);
-    if (is_in_pieces(k) != (b->key[BK_STORE] == STORE_SHARED))
-        return arena_printf(a,
-                            "a ring is filled in bulk or, with store shared, "
-                            "by pieces: '%s' waits as neither",
-                            name);
+                            plan_node_name(a, f->g, n), RING_PIECE);
     return NULL;
+}
+
+static const char *
+leaf_wrong(struct arena *a, const struct facts *f, const struct kernel_plan *k,
+           node_id n)
+{
+    const struct buffer_plan *b = buffer_of(k, n);
+    const char *why;
+
+    if (node_has_column(f, n) &&
+        !access_is_vector(f, &f->accesses[f->node[n].access]))
+        return arena_printf(a, "a ring copies rows, and '%s' isn't contiguous",
+                            plan_node_name(a, f->g, n));
+    why = size_wrong(a, f, k, n);
+    if (!why && node_has_column(f, n) &&
+        is_in_pieces(k) != (b->key[BK_STORE] == STORE_SHARED))
+        why = arena_printf(a,
+                           "a ring is filled in bulk or, with store shared, "
+                           "by pieces: '%s' waits as neither",
+                           plan_node_name(a, f->g, n));
+    return why;
 }
 
 static const char *
@@ -233,7 +253,9 @@ ring_wrong(struct arena *a, const struct facts *f, const struct kernel_plan *k)
     if (why || k->key[PK_STAGES] == 0)
         return why;
     why = shape_wrong(k->key);
-    for (node_id n = 0; n < f->g->n_nodes && !why; n++) {
+    for (uint32_t i = 0; i < f->n_leaves && !why; i++) {
+        node_id n = f->leaves[i];
+
         if (!ring_carries(f, k, n))
             continue;
         any |= node_has_column(f, n);

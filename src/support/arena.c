@@ -164,16 +164,18 @@ arena_join(struct arena *a, const char *x, const char *y)
 char *
 arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 {
+    char line[256], *p; /* most texts are no longer */
     va_list again;
-    char *p;
     int n;
 
     assert(fmt);
     va_copy(again, ap);
-    n = vsnprintf(NULL, 0, fmt, again);
+    n = vsnprintf(line, sizeof(line), fmt, again);
     va_end(again);
     if (n < 0)
         BUG("cannot format '%s'", fmt);
+    if ((size_t)n < sizeof(line))
+        return arena_strndup(a, line, (size_t)n);
     p = arena_alloc(a, (size_t)n + 1);
     vsnprintf(p, (size_t)n + 1, fmt, ap);
     return p;

@@ -56,19 +56,39 @@ buf_puts(struct buf *b, const char *s)
 }
 
 void
+buf_int(struct buf *b, int64_t v)
+{
+    char digits[24];
+    size_t at = sizeof(digits);
+    uint64_t rest = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+
+    do
+        digits[--at] = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (v < 0)
+        digits[--at] = '-';
+    buf_write(b, digits + at, sizeof(digits) - at);
+}
+
+void
 buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
     va_list again;
+    size_t room;
     int n;
 
     assert(fmt);
+    reserve(b, 1);
+    room = b->cap - b->len;
     va_copy(again, ap);
-    n = vsnprintf(NULL, 0, fmt, again);
+    n = vsnprintf(b->data + b->len, room, fmt, again);
     va_end(again);
     if (n < 0)
         BUG("cannot format '%s'", fmt);
-    reserve(b, (size_t)n);
-    vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+    if ((size_t)n >= room) {
+        reserve(b, (size_t)n);
+        vsnprintf(b->data + b->len, (size_t)n + 1, fmt, ap);
+    }
     b->len += (size_t)n;
 }
 

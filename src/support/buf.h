@@ -20,6 +20,7 @@ void buf_init(struct buf *b, struct arena *a);
 void buf_putc(struct buf *b, char c);
 void buf_puts(struct buf *b, const char *s);
 void buf_write(struct buf *b, const char *s, size_t n);
+void buf_int(struct buf *b, int64_t v);
 void buf_printf(struct buf *b, const char *fmt, ...) ATTR_PRINTF(2, 3);
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap) ATTR_PRINTF(2, 0);
 /* A JSON string with quotes, everything outside printable ASCII escaped or
