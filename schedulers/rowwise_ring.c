@@ -121,7 +121,7 @@ add_ring(const struct problem *p, const struct slot_shape *s,
 
     k.key[PK_STAGES] = stages;
     k.buffers = ring->buffers;
-    if (ring_wrong(p->arena, p->f, &k) || ring_vector(p->f, &k) > s->vector)
+    if (ring_vector(p->f, &k) > s->vector || ring_wrong(p->arena, p->f, &k))
         return;
     c = candidate_add(p, out, k.scheduler,
                       arena_join(p->arena, base->summary, ring->summary));

@@ -86,24 +86,29 @@ ranks_before(struct arena *a, const struct graph *g, const struct candidate *x,
 
 /* Merges x[lo..mid) and x[mid..hi), each in order, into y. */
 static void
-merge(struct arena *a, const struct graph *g, const struct candidate *x,
-      const uint32_t at[3], struct candidate *y)
+merge(struct arena *a, const struct graph *g, const struct candidate **x,
+      const uint32_t at[3], const struct candidate **y)
 {
     uint32_t i = at[0], k = at[1];
 
     for (uint32_t n = at[0]; n < at[2]; n++) {
         bool right =
-            i == at[1] || (k < at[2] && ranks_before(a, g, &x[k], &x[i]));
+            i == at[1] || (k < at[2] && ranks_before(a, g, x[k], x[i]));
 
         y[n] = right ? x[k++] : x[i++];
     }
 }
 
-void
-select_rank(struct arena *a, const struct graph *g, candidate_vec *v)
+/* The candidates in their order. */
+static const struct candidate **
+ranked(struct arena *a, const struct graph *g, const candidate_vec *v)
 {
-    struct candidate *x = v->v, *y = NEW_ARRAY(a, struct candidate, v->n), *t;
+    const struct candidate **x = NEW_ARRAY(a, const struct candidate *, v->n);
+    const struct candidate **y = NEW_ARRAY(a, const struct candidate *, v->n);
+    const struct candidate **t;
 
+    for (uint32_t i = 0; i < v->n; i++)
+        x[i] = &v->v[i];
     for (uint32_t width = 1; width < v->n; width *= 2) {
         for (uint32_t lo = 0; lo < v->n; lo += 2 * width)
             merge(a, g, x,
@@ -114,25 +119,67 @@ select_rank(struct arena *a, const struct graph *g, candidate_vec *v)
         x = y;
         y = t;
     }
-    v->v = x;
-    v->cap = v->n;
+    return x;
 }
 
-/* Of one kind the best few, or one that says why none is feasible. */
-static void
-thin_out(candidate_vec *v, uint32_t per_summary)
+void
+select_rank(struct arena *a, const struct graph *g, candidate_vec *v)
 {
-    uint32_t n = 0;
+    const struct candidate **order = ranked(a, g, v);
+    candidate_vec all = {0};
+
+    for (uint32_t i = 0; i < v->n; i++)
+        VEC_PUSH(a, &all, *order[i]);
+    *v = all;
+}
+
+/* How many candidates of a summary have been seen. */
+struct tally {
+    const char *summary;
+    uint32_t n;
+};
+
+static uint32_t
+hash(const char *s)
+{
+    uint32_t h = 2166136261u;
+
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 16777619u;
+    return h;
+}
+
+/* That of the summary, in a table with room left. */
+static struct tally *
+find_tally(struct tally *t, uint32_t cap, const char *summary)
+{
+    uint32_t i = hash(summary) % cap;
+
+    while (t[i].summary && strcmp(t[i].summary, summary) != 0)
+        i = (i + 1) % cap;
+    t[i].summary = summary;
+    return &t[i];
+}
+
+/* The candidates in their order; of one kind the best few, or one that says why
+ * none is feasible. */
+static candidate_vec
+thin_out(const struct problem *p, const candidate_vec *v)
+{
+    const struct candidate **order = ranked(p->arena, p->f->g, v);
+    uint32_t cap = 2 * v->n + 1;
+    struct tally *tally = NEW_ARRAY(p->arena, struct tally, cap);
+    candidate_vec few = {0};
 
     for (uint32_t i = 0; i < v->n; i++) {
-        uint32_t same = 0;
+        struct tally *t = find_tally(tally, cap, order[i]->summary);
 
-        for (uint32_t k = 0; k < n; k++)
-            same += !strcmp(v->v[k].summary, v->v[i].summary);
-        if (same < (v->v[i].refused ? 1 : per_summary))
-            v->v[n++] = v->v[i];
+        if (t->n >= (order[i]->refused ? 1 : p->per_summary))
+            continue;
+        t->n++;
+        VEC_PUSH(p->arena, &few, *order[i]);
     }
-    v->n = n;
+    return few;
 }
 
 static void
@@ -171,9 +218,7 @@ select_propose(const struct problem *p, const struct slot_shape *s,
         v.v[i].plan.guard = guard;
         cost_candidate(p, s, &v.v[i]);
     }
-    select_rank(p->arena, p->f->g, &v);
-    thin_out(&v, p->per_summary);
-    return v;
+    return thin_out(p, &v);
 }
 
 /* The parts of the fusion, found when the first slot asks. */
