@@ -62,9 +62,9 @@ sums_place(const struct facts *f, const struct kernel_plan *k, node_id n)
 {
     int64_t at = 0;
 
-    for (node_id i = 0; i < n; i++)
-        if (sums_are_shared(f, k, i))
-            at += bytes_of(f, k, i);
+    for (uint32_t i = 0; i < f->n_reductions && f->reductions[i] < n; i++)
+        if (sums_are_shared(f, k, f->reductions[i]))
+            at += bytes_of(f, k, f->reductions[i]);
     return at;
 }
 
