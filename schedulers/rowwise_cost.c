@@ -423,7 +423,7 @@ estimate_smem(const struct row_use *u, const struct row_shape *s)
     const struct kernel_plan *k = u->k;
     int64_t bytes = MAX(long_sums(p, s), exchange_smem(p, k, s));
 
-    bytes = (bytes + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN + s->ring.bytes;
+    bytes = (bytes + RING_LINE - 1) / RING_LINE * RING_LINE + s->ring.bytes;
     bytes = MAX(bytes, fold_smem(u, s)) + s->ring.barrier_bytes;
     bytes = (bytes + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN +
             shared_operands(p, k, s) + sums_bytes(p->f, k);

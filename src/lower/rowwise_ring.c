@@ -98,7 +98,7 @@ rw_ring_plan(struct rw *w)
     ring_of(w->f, w->kp, &w->ring);
     if (!w->ring.stages)
         return;
-    w->ring_base = (base + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
+    w->ring_base = (base + RING_LINE - 1) / RING_LINE * RING_LINE;
     for (node_id n = 0; n < w->g->n_nodes; n++) {
         w->node[n].in_ring =
             ring_carries(w->f, w->kp, n) && !w->node[n].over_rows;

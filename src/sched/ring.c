@@ -93,16 +93,25 @@ leaf_bytes(const struct facts *f, const struct kernel_plan *k, node_id n)
     return size * (node_has_column(f, n) ? room_for(f, k) : scalar_copies(k));
 }
 
-/* Where the leaf stands, or, for one that isn't there, where a slot ends. */
+/* Where the leaf stands, or, for one that isn't there, where a slot ends: rows
+ * first, their values behind them. */
 static int64_t
 place(const struct facts *f, const struct kernel_plan *k, node_id n)
 {
     int64_t at = 0;
 
-    for (uint32_t i = 0; i < f->n_leaves && f->leaves[i] != n; i++)
-        if (ring_carries(f, k, f->leaves[i]))
-            at += round_up(leaf_bytes(f, k, f->leaves[i]), RING_ALIGN);
-    return at;
+    for (int wide = 1; wide >= 0; wide--)
+        for (uint32_t i = 0; i < f->n_leaves; i++) {
+            node_id leaf = f->leaves[i];
+
+            if (node_has_column(f, leaf) != wide || !ring_carries(f, k, leaf))
+                continue;
+            if (leaf == n)
+                return at;
+            at +=
+                round_up(leaf_bytes(f, k, leaf), wide ? RING_LINE : RING_ALIGN);
+        }
+    return round_up(at, RING_LINE);
 }
 
 int64_t

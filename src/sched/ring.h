@@ -5,7 +5,12 @@
  * arrives this way its columns, then the values of the row (those without the
  * column axis). Bulk copies fill it, which one thread starts and an mbarrier
  * counts, or pieces of 16 bytes, which each thread copies for itself. What the
- * cost model counts and what lowering addresses is this one layout. */
+ * cost model counts and what lowering addresses is this one layout.
+ *
+ * Slots and the rows in them begin at lines of 128 bytes: a bulk copy to a
+ * place between two lines is slower. Layer norm backward in bf16 at N = 16384,
+ * a ring of 2 over clusters of 2, took 226 us in place of 203 on an H200 while
+ * slots were multiples of 16 bytes. */
 #ifndef FUSEC_SCHED_RING_H
 #define FUSEC_SCHED_RING_H
 
@@ -13,7 +18,8 @@
 #include "sched/plan.h"
 
 enum {
-    RING_ALIGN = 16,    /* of a slot and of what stands in it */
+    RING_LINE = 128,    /* of a slot and of the rows in it */
+    RING_ALIGN = 16,    /* of a value of the row in a slot */
     RING_PIECE = 16,    /* bytes that one copy moves at least */
     RING_SCALAR = 4,    /* the same for a value of the row */
     MBARRIER_BYTES = 8, /* of shared memory */
