@@ -63,22 +63,38 @@ candidate_text(struct arena *a, const struct graph *g,
     return buf_str(&b);
 }
 
+/* What the order looks at. */
+struct rank {
+    const struct candidate *c;
+    int64_t ns;
+    bool fallback;
+    const char *text; /* of its kernels, once that is asked for */
+};
+
+static const char *
+rank_text(struct arena *a, const struct graph *g, struct rank *x)
+{
+    if (!x->text)
+        x->text = candidate_text(a, g, x->c);
+    return x->text;
+}
+
 static bool
-ranks_before(struct arena *a, const struct graph *g, const struct candidate *x,
-             const struct candidate *y)
+ranks_before(struct arena *a, const struct graph *g, struct rank *x,
+             struct rank *y)
 {
     const char *tx, *ty;
 
-    if (!x->refused != !y->refused)
-        return !x->refused;
-    if (is_fallback(x) != is_fallback(y))
-        return is_fallback(y);
-    if (whole_ns(x) != whole_ns(y))
-        return whole_ns(x) < whole_ns(y);
-    if (x->refused) /* as they were proposed */
+    if (!x->c->refused != !y->c->refused)
+        return !x->c->refused;
+    if (x->fallback != y->fallback)
+        return y->fallback;
+    if (x->ns != y->ns)
+        return x->ns < y->ns;
+    if (x->c->refused) /* as they were proposed */
         return false;
-    tx = candidate_text(a, g, x);
-    ty = candidate_text(a, g, y);
+    tx = rank_text(a, g, x);
+    ty = rank_text(a, g, y);
     if (strlen(tx) != strlen(ty))
         return strlen(tx) < strlen(ty);
     return strcmp(tx, ty) < 0;
@@ -86,29 +102,30 @@ ranks_before(struct arena *a, const struct graph *g, const struct candidate *x,
 
 /* Merges x[lo..mid) and x[mid..hi), each in order, into y. */
 static void
-merge(struct arena *a, const struct graph *g, const struct candidate **x,
-      const uint32_t at[3], const struct candidate **y)
+merge(struct arena *a, const struct graph *g, struct rank *x,
+      const uint32_t at[3], struct rank *y)
 {
     uint32_t i = at[0], k = at[1];
 
     for (uint32_t n = at[0]; n < at[2]; n++) {
         bool right =
-            i == at[1] || (k < at[2] && ranks_before(a, g, x[k], x[i]));
+            i == at[1] || (k < at[2] && ranks_before(a, g, &x[k], &x[i]));
 
         y[n] = right ? x[k++] : x[i++];
     }
 }
 
 /* The candidates in their order. */
-static const struct candidate **
+static const struct rank *
 ranked(struct arena *a, const struct graph *g, const candidate_vec *v)
 {
-    const struct candidate **x = NEW_ARRAY(a, const struct candidate *, v->n);
-    const struct candidate **y = NEW_ARRAY(a, const struct candidate *, v->n);
-    const struct candidate **t;
+    struct rank *x = NEW_ARRAY(a, struct rank, v->n);
+    struct rank *y = NEW_ARRAY(a, struct rank, v->n), *t;
 
     for (uint32_t i = 0; i < v->n; i++)
-        x[i] = &v->v[i];
+        x[i] = (struct rank){.c = &v->v[i],
+                             .ns = whole_ns(&v->v[i]),
+                             .fallback = is_fallback(&v->v[i])};
     for (uint32_t width = 1; width < v->n; width *= 2) {
         for (uint32_t lo = 0; lo < v->n; lo += 2 * width)
             merge(a, g, x,
@@ -125,11 +142,11 @@ ranked(struct arena *a, const struct graph *g, const candidate_vec *v)
 void
 select_rank(struct arena *a, const struct graph *g, candidate_vec *v)
 {
-    const struct candidate **order = ranked(a, g, v);
+    const struct rank *order = ranked(a, g, v);
     candidate_vec all = {0};
 
     for (uint32_t i = 0; i < v->n; i++)
-        VEC_PUSH(a, &all, *order[i]);
+        VEC_PUSH(a, &all, *order[i].c);
     *v = all;
 }
 
@@ -166,18 +183,19 @@ find_tally(struct tally *t, uint32_t cap, const char *summary)
 static candidate_vec
 thin_out(const struct problem *p, const candidate_vec *v)
 {
-    const struct candidate **order = ranked(p->arena, p->f->g, v);
+    const struct rank *order = ranked(p->arena, p->f->g, v);
     uint32_t cap = 2 * v->n + 1;
     struct tally *tally = NEW_ARRAY(p->arena, struct tally, cap);
     candidate_vec few = {0};
 
     for (uint32_t i = 0; i < v->n; i++) {
-        struct tally *t = find_tally(tally, cap, order[i]->summary);
+        const struct candidate *c = order[i].c;
+        struct tally *t = find_tally(tally, cap, c->summary);
 
-        if (t->n >= (order[i]->refused ? 1 : p->per_summary))
+        if (t->n >= (c->refused ? 1 : p->per_summary))
             continue;
         t->n++;
-        VEC_PUSH(p->arena, &few, *order[i]);
+        VEC_PUSH(p->arena, &few, *c);
     }
     return few;
 }
