@@ -41,7 +41,7 @@ static uint32_t
 at_hand(const struct row_use *u, node_id n)
 {
     const struct node_facts *nf = &u->p->f->node[n];
-    enum store s = u->store[n];
+    enum store s = (enum store)u->store[n];
 
     if (nf->is_leaf || is_reduction(u->p->f, n))
         return ~0u;
@@ -106,8 +106,8 @@ find_spans(struct row_use *u)
             if (!row_needs(u, phase, n))
                 continue;
             if (u->first[n] < 0)
-                u->first[n] = phase;
-            u->last[n] = phase;
+                u->first[n] = (int8_t)phase;
+            u->last[n] = (int8_t)phase;
         }
     }
 }
@@ -119,15 +119,16 @@ row_use(const struct problem *p, const struct kernel_plan *k)
     uint32_t nodes = p->f->g->n_nodes;
 
     assert(p->f->levels <= MAX_LEVELS);
-    u.store = NEW_ARRAY(p->arena, enum store, nodes + 1);
+    u.store = NEW_ARRAY(p->arena, uint8_t, nodes + 1);
     u.over_rows = NEW_ARRAY(p->arena, bool, nodes + 1);
     u.needed = NEW_ARRAY(p->arena, uint32_t, nodes + 1);
-    u.first = NEW_ARRAY(p->arena, int, nodes + 1);
-    u.last = NEW_ARRAY(p->arena, int, nodes + 1);
+    u.first = NEW_ARRAY(p->arena, int8_t, nodes + 1);
+    u.last = NEW_ARRAY(p->arena, int8_t, nodes + 1);
     for (uint32_t i = k ? k->n_buffers : 0; i-- > 0;) {
-        u.store[k->buffers[i].node] = (enum store)k->buffers[i].key[BK_STORE];
-        u.over_rows[k->buffers[i].node] =
-            k->buffers[i].key[BK_REUSE] == REUSE_ROWS;
+        const struct buffer_plan *b = &k->buffers[i];
+
+        u.store[b->node] = (uint8_t)b->key[BK_STORE];
+        u.over_rows[b->node] = b->key[BK_REUSE] == REUSE_ROWS;
     }
     find_needs(&u);
     find_spans(&u);

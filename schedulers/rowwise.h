@@ -15,10 +15,11 @@ struct row_use {
     const struct problem *p;
     const struct kernel_plan *k; /* NULL: nothing is kept */
     int phases;
-    uint32_t *needed;  /* phases, bit by bit, by node; values along columns */
-    int *first, *last; /* phase, by node; -1: none */
-    enum store *store; /* the plan's, by node */
-    bool *over_rows;   /* it waits over all rows, by node */
+    /* By node; small, as each candidate has one. */
+    uint32_t *needed;     /* phases, bit by bit; values along columns */
+    int8_t *first, *last; /* phase; -1: none */
+    uint8_t *store;       /* enum store of the plan's buffer */
+    bool *over_rows;      /* it waits over all rows */
 };
 
 struct row_use row_use(const struct problem *p, const struct kernel_plan *k);
@@ -128,8 +129,9 @@ struct row_held {
     uint32_t n_buffers;
     const char *summary; /* "projection: keeps x, dy, weight" */
     const char *keep;    /* row_kind's word */
+    bool repeated;       /* an answer before comes out as the same */
     /* The same with its rows through a ring, by whether they stay in their
-       slots; NULL: there is none, or it is that of an answer before. */
+       slots; NULL: there is none. */
     const struct row_held *ring[2];
 };
 /* What waits between the phases and over the rows. */
@@ -165,8 +167,6 @@ bool row_keep(const struct problem *p, struct candidate *c, enum row_keep how,
 const char *row_kind(const struct row_use *u);
 /* "projection: keeps x, dy, weight"; kind is row_kind's. */
 const char *row_summary(const struct row_use *u, const char *kind);
-/* Both have the same buffers, in whatever order. */
-bool row_is_same(const struct row_held *x, const struct row_held *y);
 /* Read along the columns as vectors. */
 bool row_is_packable(const struct facts *f, node_id n);
 
@@ -179,9 +179,9 @@ void row_propose_inner(const struct problem *p, const struct slot_shape *s,
 /* --- rowwise_ring.c --- */
 /* These buffers with the rows through a ring, in whose slots they stay or out
  * of which they are taken; NULL where nothing would be taken out. */
-const struct row_held *row_hold_ring(const struct problem *p,
-                                     const struct row_held *held,
-                                     bool persistent, bool stays);
+struct row_held *row_hold_ring(const struct problem *p,
+                               const struct row_held *held, bool persistent,
+                               bool stays);
 /* Beside candidate `which`, which holds this, the same with its rows through a
  * ring; with each row of a block that makes one step in shared memory. */
 void row_propose_rings(const struct problem *p, const struct slot_shape *s,

@@ -112,8 +112,9 @@ has_buffer(const struct row_held *h, const struct buffer_plan *b)
     return false;
 }
 
-bool
-row_is_same(const struct row_held *x, const struct row_held *y)
+/* The same buffers, in whatever order. */
+static bool
+is_same(const struct row_held *x, const struct row_held *y)
 {
     if (x->n_buffers != y->n_buffers)
         return false;
@@ -128,7 +129,7 @@ is_held_before(const row_answer_vec *v, uint32_t n, bool prefetch,
                const struct row_held *h)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (v->v[i].held[prefetch] && row_is_same(v->v[i].held[prefetch], h))
+        if (v->v[i].held[prefetch] && is_same(v->v[i].held[prefetch], h))
             return true;
     return false;
 }
@@ -140,7 +141,7 @@ has_ring_before(const row_answer_vec *v, uint32_t n, bool stays,
     for (uint32_t i = 0; i < n; i++) {
         const struct row_held *h = v->v[i].held[false];
 
-        if (h && h->ring[stays] && row_is_same(h->ring[stays], ring))
+        if (h && h->ring[stays] && is_same(h->ring[stays], ring))
             return true;
     }
     return false;
@@ -152,10 +153,11 @@ add_rings(const struct problem *p, const row_answer_vec *v, uint32_t n,
           bool persistent, struct row_held *h)
 {
     for (int stays = 0; stays < 2; stays++) {
-        const struct row_held *ring = row_hold_ring(p, h, persistent, stays);
+        struct row_held *ring = row_hold_ring(p, h, persistent, stays);
 
-        if (ring && !has_ring_before(v, n, stays, ring))
-            h->ring[stays] = ring;
+        if (ring)
+            ring->repeated = has_ring_before(v, n, stays, ring);
+        h->ring[stays] = ring;
     }
 }
 

@@ -89,7 +89,7 @@ row_has_packed(const struct problem *p, const struct kernel_plan *k)
     return has_packed(p, k->buffers, k->n_buffers);
 }
 
-const struct row_held *
+struct row_held *
 row_hold_ring(const struct problem *p, const struct row_held *held,
               bool persistent, bool stays)
 {
@@ -105,8 +105,9 @@ row_hold_ring(const struct problem *p, const struct row_held *held,
     b = fill_by_ring(p, held, stays);
     give_reasons(p, b, held->n_buffers);
     ring = NEW(p->arena, struct row_held);
-    *ring = *held;
     ring->buffers = b;
+    ring->n_buffers = held->n_buffers;
+    ring->keep = held->keep;
     ring->summary = arena_printf(p->arena, "; rows %s", where);
     return ring;
 }
@@ -121,7 +122,8 @@ add_ring(const struct problem *p, const struct slot_shape *s,
 
     k.key[PK_STAGES] = stages;
     k.buffers = ring->buffers;
-    if (ring_vector(p->f, &k) > s->vector || ring_wrong(p->arena, p->f, &k))
+    if (ring->repeated || ring_vector(p->f, &k) > s->vector ||
+        ring_wrong(p->arena, p->f, &k))
         return;
     c = candidate_add(p, out, k.scheduler,
                       arena_join(p->arena, base->summary, ring->summary));
@@ -140,7 +142,7 @@ slot_bytes(const struct problem *p, const struct kernel_plan *base,
     struct ring r;
 
     k.key[PK_STAGES] = 1;
-    k.buffers = fill_by_ring(p, held, true);
+    k.buffers = held->ring[true]->buffers;
     ring_of(p->f, &k, &r);
     return r.slot_bytes * r.groups;
 }
@@ -152,12 +154,10 @@ row_propose_rings(const struct problem *p, const struct slot_shape *s,
 {
     const struct candidate base = out->v[which];
     const int64_t *key = base.plan.kernels->key;
-    int64_t bytes;
+    int64_t bytes =
+        slot_bytes(p, base.plan.kernels, held) * key[PK_BLOCKS_PER_SM];
     int stages;
 
-    if (!held->ring[false] && !held->ring[true])
-        return;
-    bytes = slot_bytes(p, base.plan.kernels, held) * key[PK_BLOCKS_PER_SM];
     if (bytes <= 0)
         return;
     stages = (int)MIN((int64_t)p->dev->inflight_bytes / bytes, MOST_STAGES);
@@ -165,8 +165,7 @@ row_propose_rings(const struct problem *p, const struct slot_shape *s,
         if (held->ring[false])
             add_ring(p, s, &base, held->ring[false], n, out);
     for (int n = MAX(stages, 1) + 1; n <= stages + 2; n++)
-        if (held->ring[true])
-            add_ring(p, s, &base, held->ring[true], n, out);
+        add_ring(p, s, &base, held->ring[true], n, out);
 }
 
 bool
