@@ -153,7 +153,7 @@ any_fits(const struct problem *p, const struct slot_shape *s,
 
     for (uint32_t i = from; i < v->n; i++) {
         c = (struct plan_cost){0};
-        if (!rowwise_cost(p, v->v[i].plan.kernels, s->n, &c))
+        if (!rowwise_cost(p, v->v[i]->plan.kernels, s->n, &c))
             return true;
     }
     return false;

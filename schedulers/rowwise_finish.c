@@ -145,14 +145,14 @@ row_offer_finishes(const struct problem *p, candidate_vec *out, int64_t n)
         const char *what;
     } inside[] = {{FINISH_GRID, "; all blocks fold"},
                   {FINISH_LAST_BLOCK, "; the last block folds"}};
-    const struct candidate from = out->v[out->n - 1];
+    const struct candidate *from = out->v[out->n - 1];
     struct plan_cost usual = {0};
 
     if (p->m > FEW_ROWS)
         return;
-    row_finish_cost(p, from.plan.kernels, MAX(n, 1), &usual);
+    row_finish_cost(p, from->plan.kernels, MAX(n, 1), &usual);
     for (size_t i = 0; i < ARRAY_LEN(inside); i++) {
-        struct kernel_plan k = *from.plan.kernels;
+        struct kernel_plan k = *from->plan.kernels;
         struct plan_cost cost = {0};
         struct candidate *c;
 
@@ -161,8 +161,8 @@ row_offer_finishes(const struct problem *p, candidate_vec *out, int64_t n)
         if (cost.finish_ns >= usual.finish_ns)
             continue;
         c = candidate_add(p, out, k.scheduler,
-                          arena_join(p->arena, from.summary, inside[i].what));
+                          arena_join(p->arena, from->summary, inside[i].what));
         *c->plan.kernels = k;
-        c->keep = from.keep;
+        c->keep = from->keep;
     }
 }

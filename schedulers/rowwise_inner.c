@@ -81,7 +81,7 @@ add_slot(const struct problem *p, const struct slot_shape *s,
 
     add(p, s, g, held, out);
     if (row_propose_slot(p, s, held, at, out)) {
-        k = out->v[at + 1].plan.kernels;
+        k = out->v[at + 1]->plan.kernels;
         k->key[PK_BLOCKS_PER_SM] = resident_blocks(p, k, s->n);
         out->n -= k->key[PK_BLOCKS_PER_SM] < 2;
     }

@@ -152,10 +152,10 @@ row_propose_rings(const struct problem *p, const struct slot_shape *s,
                   const struct row_held *held, uint32_t which,
                   candidate_vec *out)
 {
-    const struct candidate base = out->v[which];
-    const int64_t *key = base.plan.kernels->key;
+    const struct candidate *base = out->v[which];
+    const int64_t *key = base->plan.kernels->key;
     int64_t bytes =
-        slot_bytes(p, base.plan.kernels, held) * key[PK_BLOCKS_PER_SM];
+        slot_bytes(p, base->plan.kernels, held) * key[PK_BLOCKS_PER_SM];
     int stages;
 
     if (bytes <= 0)
@@ -163,9 +163,9 @@ row_propose_rings(const struct problem *p, const struct slot_shape *s,
     stages = (int)MIN((int64_t)p->dev->inflight_bytes / bytes, MOST_STAGES);
     for (int n = MAX(stages, 1); n <= stages + 1; n++)
         if (held->ring[false])
-            add_ring(p, s, &base, held->ring[false], n, out);
+            add_ring(p, s, base, held->ring[false], n, out);
     for (int n = MAX(stages, 1) + 1; n <= stages + 2; n++)
-        add_ring(p, s, &base, held->ring[true], n, out);
+        add_ring(p, s, base, held->ring[true], n, out);
 }
 
 bool
@@ -173,9 +173,9 @@ row_propose_slot(const struct problem *p, const struct slot_shape *s,
                  const struct row_held *held, uint32_t which,
                  candidate_vec *out)
 {
-    const struct candidate base = out->v[which];
+    const struct candidate *base = out->v[which];
     uint32_t before = out->n;
 
-    add_ring(p, s, &base, held->ring[true], 1, out);
+    add_ring(p, s, base, held->ring[true], 1, out);
     return out->n > before;
 }

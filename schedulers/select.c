@@ -65,7 +65,7 @@ candidate_text(struct arena *a, const struct graph *g,
 
 /* What the order looks at. */
 struct rank {
-    const struct candidate *c;
+    struct candidate *c;
     int64_t ns;
     bool fallback;
     const char *text; /* of its kernels, once that is asked for */
@@ -123,9 +123,9 @@ ranked(struct arena *a, const struct graph *g, const candidate_vec *v)
     struct rank *y = NEW_ARRAY(a, struct rank, v->n), *t;
 
     for (uint32_t i = 0; i < v->n; i++)
-        x[i] = (struct rank){.c = &v->v[i],
-                             .ns = whole_ns(&v->v[i]),
-                             .fallback = is_fallback(&v->v[i])};
+        x[i] = (struct rank){.c = v->v[i],
+                             .ns = whole_ns(v->v[i]),
+                             .fallback = is_fallback(v->v[i])};
     for (uint32_t width = 1; width < v->n; width *= 2) {
         for (uint32_t lo = 0; lo < v->n; lo += 2 * width)
             merge(a, g, x,
@@ -143,11 +143,9 @@ void
 select_rank(struct arena *a, const struct graph *g, candidate_vec *v)
 {
     const struct rank *order = ranked(a, g, v);
-    candidate_vec all = {0};
 
     for (uint32_t i = 0; i < v->n; i++)
-        VEC_PUSH(a, &all, *order[i].c);
-    *v = all;
+        v->v[i] = order[i].c;
 }
 
 /* How many candidates of a summary have been seen. */
@@ -189,13 +187,13 @@ thin_out(const struct problem *p, const candidate_vec *v)
     candidate_vec few = {0};
 
     for (uint32_t i = 0; i < v->n; i++) {
-        const struct candidate *c = order[i].c;
+        struct candidate *c = order[i].c;
         struct tally *t = find_tally(tally, cap, c->summary);
 
         if (t->n >= (c->refused ? 1 : p->per_summary))
             continue;
         t->n++;
-        VEC_PUSH(p->arena, &few, *c);
+        VEC_PUSH(p->arena, &few, c);
     }
     return few;
 }
@@ -233,8 +231,8 @@ select_propose(const struct problem *p, const struct slot_shape *s,
         if (!schedulers[i]->refuse(p))
             schedulers[i]->propose(p, s, &v);
     for (uint32_t i = 0; i < v.n; i++) {
-        v.v[i].plan.guard = guard;
-        cost_candidate(p, s, &v.v[i]);
+        v.v[i]->plan.guard = guard;
+        cost_candidate(p, s, v.v[i]);
     }
     return thin_out(p, &v);
 }
@@ -260,12 +258,12 @@ add_parts(const struct problem *p, const struct slot_shape *s,
     const char *guard;
     candidate_vec more;
 
-    if (p->f->kind != GK_INNER_OUTER || is_fallback(&v->v[0]))
+    if (p->f->kind != GK_INNER_OUTER || is_fallback(v->v[0]))
         return;
     parts = parts_of(p);
     if (!parts->cut.n_kernels ||
         PARTS_MARGIN * select_parts_floor(p, parts, s->n) >=
-            v->v[0].plan.cost.total_ns)
+            v->v[0]->plan.cost.total_ns)
         return;
     more = select_part_plans(p, parts, s->vector > 1, s->n, &guard);
     if (strcmp(guard_and(p->arena, slot->guard, guard), slot->guard) != 0)
@@ -276,6 +274,17 @@ add_parts(const struct problem *p, const struct slot_shape *s,
 }
 
 static void
+set_candidates(const struct problem *p, struct variant_slot *slot,
+               const candidate_vec *v)
+{
+    slot->candidates = NEW_ARRAY(p->arena, struct candidate, v->n);
+    for (uint32_t i = 0; i < v->n; i++)
+        slot->candidates[i] = *v->v[i];
+    slot->n_candidates = v->n;
+    slot->chosen = 0;
+}
+
+static void
 fill_slot(const struct problem *p, const struct slot_shape *s,
           struct variant_slot *slot)
 {
@@ -283,10 +292,8 @@ fill_slot(const struct problem *p, const struct slot_shape *s,
 
     add_parts(p, s, slot, &v);
     set_size(p, s, slot);
-    slot->candidates = v.v;
-    slot->n_candidates = v.n;
-    slot->chosen = 0;
-    assert(v.n > 0 && !v.v[0].refused);
+    set_candidates(p, slot, &v);
+    assert(v.n > 0 && !v.v[0]->refused);
 }
 
 /* The columns that a slot is counted with: the likely ones when they come to
@@ -413,8 +420,8 @@ put_before(struct arena *a, const candidate_vec *first, candidate_vec *v)
     candidate_vec all = {0};
 
     for (uint32_t i = 0; i < first->n; i++)
-        if (!has_fallback(&first->v[i]) ||
-            whole_ns(&first->v[i]) < whole_ns(&v->v[0]))
+        if (!has_fallback(first->v[i]) ||
+            whole_ns(first->v[i]) < whole_ns(v->v[0]))
             VEC_PUSH(a, &all, first->v[i]);
     for (uint32_t i = 0; i < v->n; i++)
         VEC_PUSH(a, &all, v->v[i]);
@@ -428,7 +435,7 @@ fallback_first(const struct problem *p, const struct slot_shape *s)
 {
     candidate_vec v = select_propose(p, s, "");
 
-    while (!is_fallback(&v.v[0])) {
+    while (!is_fallback(v.v[0])) {
         v.n--;
         memmove(v.v, v.v + 1, v.n * sizeof(*v.v));
     }
@@ -447,12 +454,11 @@ add_any_slot(const struct problem *p, struct selection *sel,
 
     assert(sel->n_slots < MAX_SLOTS);
     put_before(p->arena, first, &v);
-    if (*guard && is_fallback(&v.v[0]))
+    if (*guard && is_fallback(v.v[0]))
         return;
     slot->guard = guard;
     set_size(p, &s, slot);
-    slot->candidates = v.v;
-    slot->n_candidates = v.n;
+    set_candidates(p, slot, &v);
     sel->n_slots++;
 }
 

@@ -403,8 +403,8 @@ propose_part(const struct problem *part, bool vectors, int64_t n,
     candidate_vec all = select_propose(part, &s, guard), few = {0};
 
     for (uint32_t i = 0; i < all.n && few.n < TRIES; i++)
-        if (!all.v[i].refused &&
-            all.v[i].plan.kernels->key[PK_FINISH] != FINISH_GRID)
+        if (!all.v[i]->refused &&
+            all.v[i]->plan.kernels->key[PK_FINISH] != FINISH_GRID)
             VEC_PUSH(part->arena, &few, all.v[i]);
     assert(few.n > 0);
     *ret_guard = guard_and(part->arena, *ret_guard, guard);
@@ -425,26 +425,27 @@ summary(struct arena *a, const struct variant_plan *v)
 }
 
 /* Plan `which` of part `odd`, the best ones of the others. */
-static struct candidate
+static struct candidate *
 combine(const struct problem *p, const struct parts *parts,
         const candidate_vec *few, uint32_t odd, uint32_t which)
 {
-    struct candidate c = {.plan = parts->cut};
+    struct candidate *c = NEW(p->arena, struct candidate);
     uint32_t n = parts->cut.n_kernels;
     struct plan_cost *costs = NEW_ARRAY(p->arena, struct plan_cost, n);
 
-    c.plan.kernels = NEW_ARRAY(p->arena, struct kernel_plan, n);
+    c->plan = parts->cut;
+    c->plan.kernels = NEW_ARRAY(p->arena, struct kernel_plan, n);
     for (uint32_t k = 0; k < n; k++) {
-        const struct candidate *own = &few[k].v[k == odd ? which : 0];
+        const struct candidate *own = few[k].v[k == odd ? which : 0];
 
-        c.plan.kernels[k] = *own->plan.kernels;
-        c.plan.kernels[k].writes = parts->cut.kernels[k].writes;
-        c.plan.kernels[k].n_writes = parts->cut.kernels[k].n_writes;
+        c->plan.kernels[k] = *own->plan.kernels;
+        c->plan.kernels[k].writes = parts->cut.kernels[k].writes;
+        c->plan.kernels[k].n_writes = parts->cut.kernels[k].n_writes;
         costs[k] = own->plan.cost;
     }
-    c.plan.part_costs = costs;
-    c.plan.cost = add_costs(costs, n);
-    c.summary = summary(p->arena, &c.plan);
+    c->plan.part_costs = costs;
+    c->plan.cost = add_costs(costs, n);
+    c->summary = summary(p->arena, &c->plan);
     return c;
 }
 
@@ -464,8 +465,8 @@ select_part_plans(const struct problem *p, const struct parts *parts,
         for (uint32_t i = k ? 1 : 0; i < few[k].n; i++)
             VEC_PUSH(p->arena, &all, combine(p, parts, few, k, i));
     for (uint32_t i = all.n; i-- > 0;) {
-        all.v[i].plan.guard = *ret_guard;
-        if (!variant_is_fallback(&all.v[i].plan))
+        all.v[i]->plan.guard = *ret_guard;
+        if (!variant_is_fallback(&all.v[i]->plan))
             continue;
         memmove(&all.v[i], &all.v[i + 1], (all.n - i - 1) * sizeof(*all.v));
         all.n--;

@@ -384,16 +384,17 @@ struct candidate *
 candidate_add(const struct problem *p, candidate_vec *out, enum scheduler_id id,
               const char *summary)
 {
-    struct candidate c = {.summary = summary};
+    struct candidate *c = NEW(p->arena, struct candidate);
 
-    c.plan.kernels = NEW(p->arena, struct kernel_plan);
-    c.plan.n_kernels = 1;
-    c.plan.guard = "";
-    c.plan.kernels->scheduler = id;
+    c->summary = summary;
+    c->plan.kernels = NEW(p->arena, struct kernel_plan);
+    c->plan.n_kernels = 1;
+    c->plan.guard = "";
+    c->plan.kernels->scheduler = id;
     for (int i = 0; i < PK_COUNT; i++)
-        c.plan.kernels->key[i] = plan_key_info[i].lo;
+        c->plan.kernels->key[i] = plan_key_info[i].lo;
     VEC_PUSH(p->arena, out, c);
-    return &out->v[out->n - 1];
+    return c;
 }
 
 void

@@ -38,7 +38,7 @@ struct slot_shape {
     int64_t n;     /* columns the cost model counts with */
 };
 
-typedef VEC(struct candidate) candidate_vec;
+typedef VEC(struct candidate *) candidate_vec;
 
 /* How long a buffer is needed: from the phase of a row in which it is loaded or
  * computed to the last one that takes it from there. */

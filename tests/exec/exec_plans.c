@@ -216,7 +216,7 @@ add_parts(struct arena *a, const struct facts *f, const struct device *dev,
         if (parts.cut.n_kernels)
             v = select_part_plans(&p, &parts, vectors != 0, p.n, &guard);
         for (uint32_t i = 0; i < v.n && i < per_slot; i++)
-            VEC_PUSH(a, all, v.v[i].plan);
+            VEC_PUSH(a, all, v.v[i]->plan);
     }
 }
 
