@@ -36,44 +36,48 @@ phase_bit(int phase)
     return 1u << phase;
 }
 
-/* The phases in which the node is at hand: the need goes no further. */
+/* The phases that compute a node: those that need it, but for the ones behind
+ * that in which it is kept. What is kept is computed as soon as it can be. */
 static uint32_t
-at_hand(const struct row_use *u, node_id n)
+computing_phases(struct row_use *u, node_id n)
 {
-    const struct node_facts *nf = &u->p->f->node[n];
-    enum store s = (enum store)u->store[n];
+    int level = u->p->f->node[n].level;
+    uint32_t later = ~0u << level << 1;
 
-    if (nf->is_leaf || is_reduction(u->p->f, n))
-        return ~0u;
-    if (s == STORE_NONE || s == STORE_RELOAD)
-        return 0;
-    return ~0u << nf->level << 1;
-}
-
-/* What is kept is computed in the phase that it can be had in. */
-static bool
-is_computed_to_wait(const struct row_use *u, node_id n)
-{
-    return u->store[n] != STORE_NONE && !u->p->f->node[n].is_leaf &&
-           !is_reduction(u->p->f, n);
+    if (u->store[n] == STORE_NONE)
+        return u->needed[n];
+    u->needed[n] |= phase_bit(level);
+    return u->store[n] == STORE_RELOAD ? u->needed[n] : u->needed[n] & ~later;
 }
 
 /* A reduction needs its operand in one phase; other nodes theirs in the phases
- * that need the node itself. */
+ * that compute the node itself. */
 static void
 need_args(struct row_use *u, node_id n)
 {
     const struct facts *f = u->p->f;
     const struct node *nd = graph_node(f->g, n);
-    uint32_t phases = u->needed[n] & ~at_hand(u, n);
+    uint32_t phases = is_reduction(f, n) ? phase_bit(row_reduction_phase(f, n))
+                                         : computing_phases(u, n);
 
-    if (is_reduction(f, n))
-        phases = phase_bit(row_reduction_phase(f, n));
     for (uint32_t i = 0; phases && i < nd->n_args; i++)
         u->needed[facts_value(f, nd->args[i])] |= phases;
 }
 
-/* Users stand behind their operands: one pass from the last node on. */
+static void
+set_span(struct row_use *u, node_id n)
+{
+    for (int phase = 0; u->needed[n] >> phase; phase++) {
+        if (!row_needs(u, phase, n))
+            continue;
+        if (u->first[n] < 0)
+            u->first[n] = (int8_t)phase;
+        u->last[n] = (int8_t)phase;
+    }
+}
+
+/* Users stand behind their operands: one pass from the last node on. In the end
+ * only values along the columns count. */
 static void
 find_needs(struct row_use *u)
 {
@@ -86,29 +90,12 @@ find_needs(struct row_use *u)
             u->needed[v] |= phase_bit(f->node[v].level);
     }
     for (node_id n = f->g->n_nodes; n-- > 0;) {
-        if (is_computed_to_wait(u, n))
-            u->needed[n] |= phase_bit(f->node[n].level);
-        need_args(u, n);
-    }
-}
-
-/* Only values along the columns count. */
-static void
-find_spans(struct row_use *u)
-{
-    const struct facts *f = u->p->f;
-
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
+        if (!f->node[n].is_leaf)
+            need_args(u, n);
         if (!node_has_column(f, n))
             u->needed[n] = 0;
         u->first[n] = u->last[n] = -1;
-        for (int phase = 0; u->needed[n] >> phase; phase++) {
-            if (!row_needs(u, phase, n))
-                continue;
-            if (u->first[n] < 0)
-                u->first[n] = (int8_t)phase;
-            u->last[n] = (int8_t)phase;
-        }
+        set_span(u, n);
     }
 }
 
@@ -131,7 +118,6 @@ row_use(const struct problem *p, const struct kernel_plan *k)
         u.over_rows[b->node] = b->key[BK_REUSE] == REUSE_ROWS;
     }
     find_needs(&u);
-    find_spans(&u);
     return u;
 }
 

@@ -185,27 +185,23 @@ lasting_registers(const struct row_use *u, const struct row_shape *s)
     return regs;
 }
 
-/* Registers of the row that live at the end (after) or the start of a phase. */
+/* Registers of the row that live at the start of a phase, which is the end of
+ * the one before; inputs from the row's start on. */
 static int
-row_registers(const struct row_use *u, const struct row_shape *s, int phase,
-              bool after)
+row_registers(const struct row_use *u, const struct row_shape *s, int phase)
 {
     const struct facts *f = u->p->f;
     int regs = 0, first, last;
 
     for (uint32_t i = 0; i < u->k->n_buffers; i++) {
         node_id n = u->k->buffers[i].node;
-        int born, r;
+        bool is_leaf = f->node[n].is_leaf;
 
         if (!row_span(u, n, &first, &last) || facts_is_outer(f, n) ||
             (u->over_rows[n] && s->persistent))
             continue;
-        born = f->node[n].is_leaf ? -1 : first;
-        if (after ? born > phase || last <= phase
-                  : born >= phase || last < phase)
-            continue;
-        r = kept_registers(u, s, n);
-        regs += f->node[n].is_leaf ? r * s->steps : r;
+        if ((is_leaf || first < phase) && last >= phase)
+            regs += kept_registers(u, s, n) * (is_leaf ? s->steps : 1);
     }
     return regs;
 }
@@ -319,10 +315,8 @@ estimate_registers(const struct row_use *u, const struct row_shape *s)
 {
     int row = 0;
 
-    for (int phase = 0; phase < u->phases; phase++) {
-        row = MAX(row, row_registers(u, s, phase, false));
-        row = MAX(row, row_registers(u, s, phase, true));
-    }
+    for (int phase = 0; phase < u->phases; phase++)
+        row = MAX(row, row_registers(u, s, phase));
     if (s->cluster > 1)
         row += CLUSTER_REGISTERS;
     row += unpacked_registers(u, s) + row_sums_registers(u);

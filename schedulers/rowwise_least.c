@@ -73,10 +73,9 @@ held_over_rows(const struct row_use *u, const struct row_shape *s)
     return regs;
 }
 
-/* Of the row, at the start or at the end (after) of a phase. */
+/* Of the row, at the start of a phase, which is the end of the one before. */
 static int
-held_in_row(const struct row_use *u, const struct row_shape *s, int phase,
-            bool after)
+held_in_row(const struct row_use *u, const struct row_shape *s, int phase)
 {
     const struct facts *f = u->p->f;
     int regs = 0, first, last;
@@ -84,14 +83,11 @@ held_in_row(const struct row_use *u, const struct row_shape *s, int phase,
     for (uint32_t i = 0; i < u->k->n_buffers; i++) {
         node_id n = u->k->buffers[i].node;
         bool is_leaf = f->node[n].is_leaf;
-        int born;
 
         if (!row_span(u, n, &first, &last) || facts_is_outer(f, n) ||
             lasts(u, s, n))
             continue;
-        born = is_leaf ? -1 : first;
-        if (after ? born <= phase && last > phase
-                  : born < phase && last >= phase)
+        if ((is_leaf || first < phase) && last >= phase)
             regs += held(u, s, n) * (is_leaf ? s->steps : 1);
     }
     return regs;
@@ -133,12 +129,11 @@ held_at_most(const struct row_use *u, const struct row_shape *s)
     int most = 0;
 
     for (int phase = 0; phase < u->phases; phase++) {
-        int before = held_in_row(u, s, phase, false);
+        int before = held_in_row(u, s, phase);
         int vector = vector_words(u, s, phase);
 
         most = MAX(most, before + vector);
         most = MAX(most, in_flight(u, s, before, vector));
-        most = MAX(most, held_in_row(u, s, phase, true));
     }
     return most;
 }
