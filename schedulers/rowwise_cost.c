@@ -515,32 +515,33 @@ op_cost(const struct facts *f, node_id n)
 }
 
 static void
-count_phase(const struct row_use *u, const struct row_shape *s, int phase,
-            int64_t columns, struct row_traffic *t)
+count_reductions(const struct row_use *u, int64_t columns,
+                 struct row_traffic *t)
 {
     const struct facts *f = u->p->f;
 
     for (uint32_t i = 0; i < f->n_reductions; i++) {
         node_id n = f->reductions[i];
 
-        if (row_reduction_phase(f, n) != phase)
-            continue;
         t->issue += op_cost(f, n) * (double)columns;
         if (row_shares_sum(u, n))
             row_count_sum(u->p, u->k, n, columns, t);
     }
-    for (node_id n = 0; n < f->g->n_nodes; n++) {
-        bool kept =
-            u->store[n] != STORE_NONE && !s->looped && f->node[n].level < phase;
+}
 
-        if (!row_needs(u, phase, n))
-            continue;
-        if (f->node[n].is_leaf)
-            count_leaf(u, s, n, phase, columns, t);
-        else if (!kept && !facts_is_reduction(f, n))
-            t->issue += op_cost(f, n) * (double)columns;
-    }
-    t->reload_phases += phase_reads_again(u, s, phase);
+/* A value in a phase that needs it. */
+static void
+count_value(const struct row_use *u, const struct row_shape *s, node_id n,
+            int phase, int64_t columns, struct row_traffic *t)
+{
+    const struct facts *f = u->p->f;
+    bool kept =
+        u->store[n] != STORE_NONE && !s->looped && f->node[n].level < phase;
+
+    if (f->node[n].is_leaf)
+        count_leaf(u, s, n, phase, columns, t);
+    else if (!kept && !facts_is_reduction(f, n))
+        t->issue += op_cost(f, n) * (double)columns;
 }
 
 static void
@@ -584,8 +585,14 @@ count_row(const struct row_use *u, const struct row_shape *s, int64_t columns)
 {
     struct row_traffic t = {0};
 
+    count_reductions(u, columns, &t);
+    for (node_id n = 0; n < u->p->f->g->n_nodes; n++)
+        for (int phase = u->first[n]; u->needed[n] && phase <= u->last[n];
+             phase++)
+            if (row_needs(u, phase, n))
+                count_value(u, s, n, phase, columns, &t);
     for (int phase = 0; phase < u->phases; phase++)
-        count_phase(u, s, phase, columns, &t);
+        t.reload_phases += phase_reads_again(u, s, phase);
     count_stores(u->p, s, columns, &t);
     count_held(u->p, u->k, s, columns, &t);
     return t;
