@@ -8,7 +8,7 @@
  * The order of the additions is fixed by the plan, whoever comes first. The
  * plan also says who does it:
  *
- *     kernel, pdl_kernel   a second kernel, 32 columns a block
+ *     kernel, pdl_kernel   a second kernel (rowwise_fold.c)
  *     grid                 all blocks of the row kernel, each its share of the
  *                          columns, behind a barrier of the whole grid
  *     last_block           the last block to come, or of each tile of columns
@@ -17,35 +17,28 @@
 
 #include "support/base.h"
 
-#include "lower/lower_rowwise.h"
+#include "lower/rowwise_finish.h"
 
 #include "support/arena.h"
 
-enum { WARP = 32, COLUMNS = 32, SLICES = 16, LOAD_BYTES = 16 };
+enum { WARP = 32, LOAD_BYTES = 16 };
 
-/* Which thread folds which columns. */
-struct fold {
-    int across, slices, vec; /* threads beside each other, groups, columns */
-    const struct kexpr *end; /* columns from here on are another's */
-    bool again;              /* the block folds more than one stretch */
-};
-
-static bool
-is_live_outer(const struct rw *w, node_id n)
+bool
+rw_is_folded(const struct rw *w, node_id n)
 {
     return w->f->node[n].live && rw_is_outer(w, n);
 }
 
 /* Element e of what this thread has of reduction n. */
-static const struct kexpr *
-share_element(const struct rw *w, const struct fold *f, node_id n,
-              const struct kexpr *e)
+const struct kexpr *
+rw_share_element(const struct rw *w, const struct fold *f, node_id n,
+                 const struct kexpr *e)
 {
     return f->vec > 1 ? ke_elem(w->a, w->node[n].acc, e) : w->node[n].acc;
 }
 
-static const struct kexpr *
-share_loop(struct rw *w, struct kbuild *b, const struct fold *f)
+const struct kexpr *
+rw_share_loop(struct rw *w, struct kbuild *b, const struct fold *f)
 {
     if (f->vec == 1)
         return ke_int(w->a, 0);
@@ -75,7 +68,7 @@ add_partial_row(struct rw *w, struct kbuild *b, const struct fold *f, node_id n,
                    ke_call(a, "fu_vload", arena_printf(a, "%d", f->vec), 2,
                            pointer, at));
     }
-    e = share_loop(w, &in, f);
+    e = rw_share_loop(w, &in, f);
     if (f->vec > 1) {
         x = ke_call(a, "fu_get", NULL, 2, x, e);
         sum = sum ? ke_elem(a, sum, e) : NULL;
@@ -83,8 +76,21 @@ add_partial_row(struct rw *w, struct kbuild *b, const struct fold *f, node_id n,
     if (sum)
         rw_sum_add(w, &in, sum, x);
     else
-        kb_assign(&in, share_element(w, f, n, e),
-                  rw_combine(w, n, share_element(w, f, n, e), x));
+        kb_assign(&in, rw_share_element(w, f, n, e),
+                  rw_combine(w, n, rw_share_element(w, f, n, e), x));
+}
+
+/* The sums of the thread of reduction n. */
+void
+rw_declare_share(struct rw *w, struct kbuild *b, const struct fold *f,
+                 node_id n)
+{
+    const char *reg = dtype_info[rw_acc_dtype(w, n)].reg;
+
+    w->node[n].acc =
+        f->vec > 1
+            ? kb_array(b, reg, rw_name(w, "r", n), f->vec, rw_identity(w, n))
+            : kb_var(b, reg, rw_name(w, "r", n), rw_identity(w, n));
 }
 
 /* This thread's share of the partial rows of reduction n. */
@@ -93,15 +99,11 @@ fold_share(struct rw *w, struct kbuild *b, const struct fold *f, node_id n)
 {
     struct arena *a = w->a;
     const struct kexpr *rows = lower_sym(w->ctx, &w->lk, w->partials), *p, *e;
-    const char *reg = dtype_info[rw_acc_dtype(w, n)].reg;
     const struct kexpr *sum = NULL;
     struct kbuild in, loop;
 
     p = rw_partials(w, n, false);
-    w->node[n].acc =
-        f->vec > 1
-            ? kb_array(b, reg, rw_name(w, "r", n), f->vec, rw_identity(w, n))
-            : kb_var(b, reg, rw_name(w, "r", n), rw_identity(w, n));
+    rw_declare_share(w, b, f, n);
     in = kb_if(b, ke_bin(a, "<", w->col, f->end));
     if (rw_is_float_sum(w, n))
         sum = rw_sum_open(w, &in, n, f->vec);
@@ -110,8 +112,8 @@ fold_share(struct rw *w, struct kbuild *b, const struct fold *f, node_id n)
     add_partial_row(w, &loop, f, n, p, sum);
     if (!sum)
         return;
-    e = share_loop(w, &in, f);
-    kb_assign(&in, share_element(w, f, n, e),
+    e = rw_share_loop(w, &in, f);
+    kb_assign(&in, rw_share_element(w, f, n, e),
               rw_sum_value(w, f->vec > 1 ? ke_elem(a, sum, e) : sum));
 }
 
@@ -146,15 +148,15 @@ fold_slices(struct rw *w, struct kbuild *b, const struct fold *f, node_id n,
     if (used)
         kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
     in = *b;
-    e = share_loop(w, &in, f);
+    e = rw_share_loop(w, &in, f);
     kb_eval(&in, ke_call(a, "fu_sstore", reg, 2,
                          share_address(w, f, ke_var(a, "slice"), e, size),
-                         share_element(w, f, n, e)));
+                         rw_share_element(w, f, n, e)));
     kb_eval(b, ke_call(a, "fu_barrier", NULL, 0));
     in = kb_if(b, ke_bin(a, "==", ke_var(a, "slice"), ke_int(a, 0)));
     in = kb_unroll(&in, "q", ke_int(a, 1), ke_int(a, f->slices), ke_int(a, 1));
-    e = share_loop(w, &in, f);
-    acc = share_element(w, f, n, e);
+    e = rw_share_loop(w, &in, f);
+    acc = rw_share_element(w, f, n, e);
     kb_assign(
         &in, acc,
         rw_combine(w, n, acc,
@@ -201,7 +203,7 @@ static void
 emit_values(struct rw *w, struct kbuild *b)
 {
     for (node_id n = 0; n < w->g->n_nodes; n++)
-        if (is_live_outer(w, n))
+        if (rw_is_folded(w, n))
             w->node[n].need = false;
     for (node_id n = 0; n < w->g->n_nodes; n++)
         if (w->node[n].need && w->f->node[n].is_leaf && !rw_has_column(w, n)) {
@@ -252,18 +254,18 @@ store_results(struct rw *w, struct kbuild *b)
 }
 
 /* What follows the sums, for each column of the thread. */
-static void
-finish_share(struct rw *w, struct kbuild *b, const struct fold *f)
+void
+rw_finish_share(struct rw *w, struct kbuild *b, const struct fold *f)
 {
     const struct kexpr *e, *first = w->col;
     struct kbuild in = *b;
 
-    e = share_loop(w, &in, f);
+    e = rw_share_loop(w, &in, f);
     if (f->vec > 1)
         w->col = kb_let(&in, "fu_i64", "k", ke_bin(w->a, "+", first, e));
     for (node_id n = 0; n < w->g->n_nodes; n++)
-        if (is_live_outer(w, n))
-            w->node[n].row = w->node[n].elem = share_element(w, f, n, e);
+        if (rw_is_folded(w, n))
+            w->node[n].row = w->node[n].elem = rw_share_element(w, f, n, e);
     store_results(w, &in);
 }
 
@@ -280,13 +282,11 @@ fold_stretch(struct rw *w, struct kbuild *b, const struct fold *f,
     w->col = kb_let(b, "fu_i64", "c",
                     ke_bin(a, "+", first,
                            ke_bin(a, "*", ke_var(a, "x"), ke_int(a, f->vec))));
-    if (w->kp->key[PK_FINISH] == FINISH_PDL_KERNEL)
-        kb_eval(b, ke_call(a, "fu_pdl_wait", NULL, 0));
     for (node_id n = 0; n < w->g->n_nodes; n++)
-        if (is_live_outer(w, n))
+        if (rw_is_folded(w, n))
             fold_share(w, b, f, n);
     for (node_id n = 0; n < w->g->n_nodes && f->slices > 1; n++) {
-        if (!is_live_outer(w, n))
+        if (!rw_is_folded(w, n))
             continue;
         fold_slices(w, b, f, n, used);
         used = true;
@@ -296,12 +296,12 @@ fold_stretch(struct rw *w, struct kbuild *b, const struct fold *f,
         cond =
             rw_and(w, ke_bin(a, "==", ke_var(a, "slice"), ke_int(a, 0)), cond);
     in = kb_if(b, cond);
-    finish_share(w, &in, f);
+    rw_finish_share(w, &in, f);
 }
 
 /* The place of a thread in the fold. */
-static void
-declare_place(struct rw *w, struct kbuild *b, const struct fold *f)
+void
+rw_declare_place(struct rw *w, struct kbuild *b, const struct fold *f)
 {
     struct arena *a = w->a;
     const struct kexpr *across = ke_int(a, f->across);
@@ -312,8 +312,8 @@ declare_place(struct rw *w, struct kbuild *b, const struct fold *f)
            f->slices > 1 ? ke_bin(a, "/", w->tid, across) : ke_int(a, 0));
 }
 
-static void
-start_finish(struct rw *w)
+void
+rw_start_finish(struct rw *w)
 {
     w->mine = NULL;
     w->steps = 1;
@@ -322,32 +322,6 @@ start_finish(struct rw *w)
     w->active = NULL;
     memset(w->axis, 0, sizeof(w->axis));
     mark_finish(w);
-}
-
-void
-rw_finish_kernel(struct rw *w, struct lowered_variant *out)
-{
-    struct sym_ctx *c = w->ctx->syms;
-    struct fold f = {.across = COLUMNS, .slices = SLICES, .vec = 1};
-    const struct kexpr *bid;
-    struct kbuild b;
-
-    w->lk = lower_kernel_begin(w->ctx, out, w->kp, COLUMNS * SLICES,
-                               "Finish: fold the partial rows.");
-    w->nv = f.end = lower_sym(w->ctx, &w->lk, w->n);
-    start_finish(w);
-    b = (struct kbuild){w->a, &w->lk.kernel->body};
-    w->tid = kb_let(&b, "int", "tid", ke_call(w->a, "fu_tid", NULL, 0));
-    declare_place(w, &b, &f);
-    bid = lower_wide(w->ctx, ke_call(w->a, "fu_bid_x", NULL, 0));
-    fold_stretch(w, &b, &f, ke_bin(w->a, "*", bid, ke_int(w->a, COLUMNS)));
-    lower_set_grid(w->ctx, &w->lk, sym_ceil_div(c, w->n, sym_int(c, COLUMNS)),
-                   sym_int(c, 1));
-    w->lk.launch.smem = arena_printf(w->a, "%d", COLUMNS * SLICES * 8);
-    w->lk.kernel->uses_smem = true;
-    w->lk.launch.pdl =
-        w->kp->key[PK_FINISH] == FINISH_PDL_KERNEL && rw_outer_count(w) > 0;
-    lower_kernel_end(w->ctx, &w->lk, out);
 }
 
 /* --- behind the row kernel, in it ----------------------------------------- */
@@ -362,13 +336,13 @@ rw_finishes_inside(const struct rw *w)
 }
 
 /* Columns of one 16-byte load of every partial row. */
-static int
-widest_load(const struct rw *w)
+int
+rw_widest_load(const struct rw *w)
 {
     int vec = w->vec;
 
     for (node_id n = 0; n < w->g->n_nodes; n++)
-        if (is_live_outer(w, n))
+        if (rw_is_folded(w, n))
             vec = MIN(vec,
                       LOAD_BYTES / (int)dtype_info[rw_acc_dtype(w, n)].bytes);
     return vec;
@@ -408,7 +382,7 @@ folds_again(const struct rw *w, const struct fold *f)
 static struct fold
 fold_inside(const struct rw *w)
 {
-    struct fold f = {.slices = 1, .vec = widest_load(w)};
+    struct fold f = {.slices = 1, .vec = rw_widest_load(w)};
     int64_t columns = columns_to_fold(w), rows = w->kp->key[PK_GRID_ROWS];
     int warps = w->threads / WARP;
 
@@ -457,7 +431,7 @@ finish_by_last(struct rw *w, struct kbuild *b, const struct kexpr *word,
                    ke_call(a, w->tiles ? "fu_grid_y" : "fu_grid_x", NULL, 0));
     kb_comment(b, "The last block folds the partial rows.");
     in = kb_if(b, last);
-    declare_place(w, &in, f);
+    rw_declare_place(w, &in, f);
     f->end = w->nv;
     if (w->tiles) {
         first = w->first;
@@ -465,7 +439,7 @@ finish_by_last(struct rw *w, struct kbuild *b, const struct kexpr *word,
                         ke_call(a, "fu_min_i64", NULL, 2, w->nv,
                                 ke_bin(a, "+", first, ke_int(a, tile))));
     }
-    start_finish(w);
+    rw_start_finish(w);
     in = kb_roll(&in, "fu_i64", "c0", first, f->end,
                  ke_int(a, (int64_t)f->across * f->vec));
     fold_stretch(w, &in, f, ke_var(a, "c0"));
@@ -496,11 +470,11 @@ finish_by_grid(struct rw *w, struct kbuild *b, const struct kexpr *word,
     kb_comment(b, "All blocks fold the partial rows when all are there.");
     came = kb_let(b, "fu_u32", "came",
                   ke_call(a, "fu_grid_arrive", NULL, 1, word));
-    declare_place(w, b, f);
+    rw_declare_place(w, b, f);
     f->end = w->nv;
     kb_eval(b, ke_call(a, "fu_grid_wait", NULL, 2, word, came));
     kb_eval(b, ke_call(a, "fu_grid_leave", NULL, 1, word));
-    start_finish(w);
+    rw_start_finish(w);
     in = kb_roll(b, "fu_i64", "c0", ke_bin(a, "*", bid, width), f->end,
                  ke_bin(a, "*", blocks, width));
     fold_stretch(w, &in, f, ke_var(a, "c0"));
@@ -532,7 +506,7 @@ rw_fold_bytes(const struct rw *w)
         return 0;
     f = fold_inside(w);
     for (node_id n = 0; n < w->g->n_nodes && f.slices > 1; n++)
-        if (is_live_outer(w, n))
+        if (rw_is_folded(w, n))
             bytes =
                 MAX(bytes, (int64_t)w->threads * f.vec *
                                (int64_t)dtype_info[rw_acc_dtype(w, n)].bytes);
@@ -552,7 +526,7 @@ finish_column(struct rw *w, struct kbuild *b, const struct kexpr *element)
     for (node_id n = 0; n < w->g->n_nodes; n++) {
         const struct kexpr *at = w->v;
 
-        if (!is_live_outer(w, n))
+        if (!rw_is_folded(w, n))
             continue;
         if (w->e)
             at = ke_bin(w->a, "+",
