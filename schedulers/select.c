@@ -67,7 +67,7 @@ candidate_text(struct arena *a, const struct graph *g,
 struct rank {
     struct candidate *c;
     int64_t ns;
-    bool fallback;
+    bool fallback, kept;
     const char *text; /* of its kernels, once that is asked for */
 };
 
@@ -115,43 +115,49 @@ merge(struct arena *a, const struct graph *g, struct rank *x,
     }
 }
 
-/* The candidates in their order. */
-static const struct rank *
-ranked(struct arena *a, const struct graph *g, const candidate_vec *v)
+static struct rank *
+ranks_of(struct arena *a, const candidate_vec *v)
 {
     struct rank *x = NEW_ARRAY(a, struct rank, v->n);
-    struct rank *y = NEW_ARRAY(a, struct rank, v->n), *t;
 
     for (uint32_t i = 0; i < v->n; i++)
         x[i] = (struct rank){.c = v->v[i],
                              .ns = whole_ns(v->v[i]),
                              .fallback = is_fallback(v->v[i])};
-    for (uint32_t width = 1; width < v->n; width *= 2) {
-        for (uint32_t lo = 0; lo < v->n; lo += 2 * width)
+    return x;
+}
+
+/* The candidates of x[0..n) in their order. */
+static candidate_vec
+in_order(struct arena *a, const struct graph *g, struct rank *x, uint32_t n)
+{
+    struct rank *y = NEW_ARRAY(a, struct rank, n), *t;
+    candidate_vec all = {0};
+
+    for (uint32_t width = 1; width < n; width *= 2) {
+        for (uint32_t lo = 0; lo < n; lo += 2 * width)
             merge(a, g, x,
-                  (uint32_t[]){lo, MIN(lo + width, v->n),
-                               MIN(lo + 2 * width, v->n)},
+                  (uint32_t[]){lo, MIN(lo + width, n), MIN(lo + 2 * width, n)},
                   y);
         t = x;
         x = y;
         y = t;
     }
-    return x;
+    for (uint32_t i = 0; i < n; i++)
+        VEC_PUSH(a, &all, x[i].c);
+    return all;
 }
 
 void
 select_rank(struct arena *a, const struct graph *g, candidate_vec *v)
 {
-    const struct rank *order = ranked(a, g, v);
-
-    for (uint32_t i = 0; i < v->n; i++)
-        v->v[i] = order[i].c;
+    *v = in_order(a, g, ranks_of(a, v), v->n);
 }
 
-/* How many candidates of a summary have been seen. */
-struct tally {
+/* The best candidates of one summary, in their order. */
+struct kind {
     const char *summary;
-    uint32_t n;
+    VEC(struct rank *) best;
 };
 
 static uint32_t
@@ -165,37 +171,48 @@ hash(const char *s)
 }
 
 /* That of the summary, in a table with room left. */
-static struct tally *
-find_tally(struct tally *t, uint32_t cap, const char *summary)
+static struct kind *
+find_kind(struct kind *k, uint32_t cap, const char *summary)
 {
     uint32_t i = hash(summary) % cap;
 
-    while (t[i].summary && strcmp(t[i].summary, summary) != 0)
+    while (k[i].summary && strcmp(k[i].summary, summary) != 0)
         i = (i + 1) % cap;
-    t[i].summary = summary;
-    return &t[i];
+    k[i].summary = summary;
+    return &k[i];
 }
 
-/* The candidates in their order; of one kind the best few, or one that says why
- * none is feasible. */
+/* Of one kind the best few, or one that says why none is feasible. */
+static void
+keep_best(const struct problem *p, struct kind *k, struct rank *x)
+{
+    uint32_t at = k->best.n, most = p->per_summary;
+
+    VEC_PUSH(p->arena, &k->best, x);
+    for (; at > 0 && ranks_before(p->arena, p->f->g, x, k->best.v[at - 1]);
+         at--)
+        k->best.v[at] = k->best.v[at - 1];
+    k->best.v[at] = x;
+    x->kept = true;
+    while (k->best.n > 1 &&
+           (k->best.n > most || k->best.v[k->best.n - 1]->c->refused))
+        k->best.v[--k->best.n]->kept = false;
+}
+
+/* The best candidates of each kind, all in their order. */
 static candidate_vec
 thin_out(const struct problem *p, const candidate_vec *v)
 {
-    const struct rank *order = ranked(p->arena, p->f->g, v);
-    uint32_t cap = 2 * v->n + 1;
-    struct tally *tally = NEW_ARRAY(p->arena, struct tally, cap);
-    candidate_vec few = {0};
+    struct rank *x = ranks_of(p->arena, v);
+    uint32_t cap = 2 * v->n + 1, n = 0;
+    struct kind *kinds = NEW_ARRAY(p->arena, struct kind, cap);
 
-    for (uint32_t i = 0; i < v->n; i++) {
-        struct candidate *c = order[i].c;
-        struct tally *t = find_tally(tally, cap, c->summary);
-
-        if (t->n >= (c->refused ? 1 : p->per_summary))
-            continue;
-        t->n++;
-        VEC_PUSH(p->arena, &few, c);
-    }
-    return few;
+    for (uint32_t i = 0; i < v->n; i++)
+        keep_best(p, find_kind(kinds, cap, x[i].c->summary), &x[i]);
+    for (uint32_t i = 0; i < v->n; i++)
+        if (x[i].kept)
+            x[n++] = x[i];
+    return in_order(p->arena, p->f->g, x, n);
 }
 
 static void
