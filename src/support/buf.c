@@ -19,18 +19,23 @@ buf_init(struct buf *b, struct arena *a)
     *b = (struct buf){.arena = a};
 }
 
-/* Room for N more bytes and the NUL. */
 static void
-reserve(struct buf *b, size_t n)
+grow(struct buf *b, size_t n)
 {
     size_t cap = b->cap ? b->cap : 64;
 
-    if (b->cap - b->len > n)
-        return;
     while (cap - b->len <= n)
         cap *= 2;
     b->data = arena_grow(b->arena, b->data, b->cap, cap, 1);
     b->cap = cap;
+}
+
+/* Room for N more bytes and the NUL. */
+static void
+reserve(struct buf *b, size_t n)
+{
+    if (b->cap - b->len <= n)
+        grow(b, n);
 }
 
 void
@@ -46,7 +51,9 @@ buf_write(struct buf *b, const char *s, size_t n)
 void
 buf_putc(struct buf *b, char c)
 {
-    buf_write(b, &c, 1);
+    reserve(b, 1);
+    b->data[b->len++] = c;
+    b->data[b->len] = '\0';
 }
 
 void
