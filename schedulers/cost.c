@@ -25,10 +25,12 @@ static const struct {
 };
 
 static const double OVERLAP_LOSS =
-    0.05;                              /* of the pipes that aren't the bound */
+    0.04;                              /* of the pipes that aren't the bound */
 static const double ISSUE_SHARE = 0.8; /* of the slots, with warps enough */
 static const double ENOUGH_WARPS = 16; /* a multiprocessor */
-enum { PARTITIONS = 4 };               /* of a multiprocessor */
+/* Of a step's own issue, what the next step waits for when its row is there. */
+static const double RING_ISSUE = 0.6;
+enum { PARTITIONS = 4 }; /* of a multiprocessor */
 
 double
 cost_efficiency(const struct device *dev, double inflight)
@@ -91,7 +93,9 @@ chain_time(const struct problem *p, const struct work *w,
     double own = own_issue(p, w, c, resident);
     double cycle = w->cycle_ns + w->cycle_issue * own;
 
-    return MAX(w->stall_ns + own, w->slots > 0 ? cycle / w->slots : 0);
+    if (w->slots <= 0)
+        return w->stall_ns + own;
+    return MAX(w->stall_ns + RING_ISSUE * own, cycle / w->slots);
 }
 
 /* The parts of the time that all bytes and instructions take, from the slowest
@@ -108,6 +112,8 @@ pipe_time(const struct problem *p, const struct work *w, struct plan_cost *c,
     smem = c->smem_bytes / dev->smem_bytes_per_ns;
     pipe = MAX(dram, MAX(l2, smem));
     efficiency = cost_efficiency(dev, c->inflight_bytes);
+    if (w->reach > 0)
+        efficiency *= w->reach;
     c->memory_ns = pipe / efficiency / busy_share(p, w, SM_REACH);
     c->issue_ns = c->issue_slots /
                   (dev->issue_per_ns * issue_share(w, resident)) /

@@ -13,6 +13,7 @@ struct work {
     double warps;    /* of a block */
     bool chained;    /* loads, exchanges, arithmetic follow each other */
     double loss;     /* of clusters, a factor of the rounds; 0: none */
+    double reach;    /* share of the copy rate that its loads attain; 0: all */
     double slots;    /* of a ring; 0: none */
     double
         cycle_ns; /* until a slot is full again, and what share of a step's */
@@ -26,7 +27,7 @@ enum {
     /* A block that leaves and the next that starts in its place: measured on an
      * H200 as what a row of layer norm takes beyond its loads, exchanges and
      * arithmetic (docs/performance/). */
-    TURNOVER_NS = 1000,
+    TURNOVER_NS = 1300,
 };
 
 static const double SM_REACH = 2.0; /* times its share one SM can draw */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a row kernel moves, issues, and holds in registers. The counts follow
- * the phases: a leaf is read from DRAM the first time a row needs it and from
- * L2 when a later phase reads it again; what no earlier phase kept is computed
- * again. */
+/* What a row kernel moves, issues, and holds in registers. What it
+ * moves and issues is counted in rowwise_traffic.c. */
 #include "support/base.h"
 
 #include "schedulers/rowwise.h"
@@ -28,17 +26,38 @@ enum {
 
 /* A block that isn't persistent has loads in flight for a part of its life
  * only: four blocks of 16 KiB reached copy speed on an H200, three did not. */
-static const double ONE_SHOT_DUTY = 0.75;
+static const double ONE_SHOT_DUTY = 0.65;
 
 /* Where hardly a register is left the assembler may order loads behind each
  * other: of two plans alike the one with room is taken. With fewer registers
  * than it wants it surely does; few such plans have been measured. None has
  * that leaves less than 16 over the least, and one in ten of those has local
  * memory after all: they are for those who ask for them. */
-static const double TIGHT_LOSS = 1.01, SHORT_LOSS = 1.03, SQUEEZED_LOSS = 1.3;
+static const double TIGHT_LOSS = 1.01, SHORT_LOSS = 1.03, SQUEEZED_LOSS = 1.2;
 
-/* What every row reads again is often still in L1, which is shared memory. */
-static const double INVARIANT_L1_SHARE = 0.5;
+/* Bulk copies into a ring beside as many bytes of stores reach 0.93 to 0.945 of
+ * the copy rate, with half as many stores 0.975, alone all of it (an H200, with
+ * 48 KiB in flight); no forward norm or softmax by a ring was faster. */
+static const double STORE_LOSS = 0.06;
+
+/* Of a slot that is read in later phases too, how long it holds the row in work
+ * and none on its way. A slot whose row leaves for registers at once waits for
+ * the first exchange and some of the row's arithmetic; an exchange takes so
+ * much more for each block of a cluster, seen by a slot: clusters of 4 and 8
+ * with two slots were 6 and 13 % slower than with three (layer norm backward in
+ * bf16 at N = 32768 and 65536, H200). */
+static const double SLOT_IN_USE = 0.5, FREED_AFTER = 0.5;
+static const double SLOT_HOP_NS = 35;
+
+/* Inputs that are used as they are read: the assembler has fewer of their loads
+ * on their way than it has registers for. RMS norm backward in f32 took 1.29
+ * times what it takes with packed inputs at 16384 x 1536, 1.03 to 1.1 times at
+ * N = 1024 and 4096 (H200). */
+static const double UNBUFFERED_DUTY = 0.5;
+
+/* Rows of a persistent grid that read something again, if only from L2: RMS
+ * norm backward in bf16 at N = 1024 lost 17 % by its weight (H200). */
+static const double RELOAD_LOSS = 1.04;
 
 static struct row_shape
 shape_of(const struct facts *f, const struct kernel_plan *k)
@@ -141,8 +160,8 @@ bad_ring(const struct problem *p, const struct kernel_plan *k,
     return NULL;
 }
 
-static int
-compute_words(enum dtype t)
+int
+row_compute_words(enum dtype t)
 {
     int bytes = (int)dtype_info[dtype_compute(t)].bytes;
 
@@ -162,7 +181,7 @@ kept_registers(const struct row_use *u, const struct row_shape *s, node_id n)
     if (st == STORE_REGISTER_PACKED || (f->node[n].is_leaf && !u->over_rows[n]))
         return row_packed_registers(s, t);
     /* An input that waits converted is loaded a vector at a time. */
-    return s->ept * compute_words(t) + (f->node[n].is_leaf ? s->vpt : 0);
+    return s->ept * row_compute_words(t) + (f->node[n].is_leaf ? s->vpt : 0);
 }
 
 /* Registers that live through all rows: accumulators and kept invariants. */
@@ -177,7 +196,7 @@ lasting_registers(const struct row_use *u, const struct row_shape *s)
         enum dtype t = dtype_accumulator(graph_node(f->g, n)->dtype);
 
         if (facts_is_outer(f, n) && !row_shares_sum(u, n))
-            regs += s->ept * compute_words(t);
+            regs += s->ept * row_compute_words(t);
     }
     for (uint32_t i = 0; s->persistent && i < f->n_leaves; i++)
         if (u->over_rows[f->leaves[i]] && node_has_column(f, f->leaves[i]))
@@ -425,180 +444,6 @@ estimate_smem(const struct row_use *u, const struct row_shape *s)
 }
 
 static double
-bytes_per_row(const struct problem *p, node_id n, int64_t columns)
-{
-    return (double)dtype_info[graph_node(p->f->g, n)->dtype].bytes *
-           (double)columns;
-}
-
-/* One leaf of the ring in one phase: into its slot, and out of it. */
-static void
-count_slot(const struct row_shape *s, double bytes, bool packed, bool first,
-           struct row_traffic *t)
-{
-    if (first) {
-        t->dram += bytes;
-        t->loads += bytes;
-        t->l1 += bytes;
-    }
-    if (first || !packed)
-        t->l1 += bytes;
-    if (first && s->ring.pieces)
-        t->issue += bytes / RING_PIECE * 3;
-}
-
-/* No other row reads it: there is none, or each has its own. */
-static bool
-is_read_once(const struct facts *f, node_id n)
-{
-    return !f->rows || node_has_rows(f, n);
-}
-
-/* One leaf in one phase: where it comes from. */
-static void
-count_leaf(const struct row_use *u, const struct row_shape *s, node_id n,
-           int phase, int64_t columns, struct row_traffic *t)
-{
-    const struct facts *f = u->p->f;
-    double bytes = bytes_per_row(u->p, n, columns);
-    enum store st = s->looped ? STORE_RELOAD : u->store[n];
-    bool packed = st == STORE_REGISTER_PACKED || st == STORE_REGISTER_F32;
-    int first = u->first[n];
-
-    if (st == STORE_REGISTER_F32 && u->over_rows[n])
-        return;
-    t->issue += (double)columns;
-    if (ring_carries(f, u->k, n)) {
-        count_slot(s, bytes, packed, first == phase, t);
-        t->issue += packed && first != phase ? 0 : (double)columns / s->vec * 3;
-        return;
-    }
-    if (packed && (first != phase || (u->over_rows[n] && s->persistent)))
-        return;
-    t->issue += (double)columns / s->vec * 4;
-    if (st == STORE_SHARED) {
-        t->l1 += bytes;
-        return;
-    }
-    if (is_read_once(f, n) && first == phase) {
-        t->dram += bytes;
-        t->loads += phase == 0 ? bytes : 0;
-    } else if (is_read_once(f, n)) {
-        t->l2 += bytes;
-    } else {
-        t->l2 += bytes * (1 - INVARIANT_L1_SHARE);
-        t->l1 += bytes * INVARIANT_L1_SHARE;
-    }
-}
-
-static bool
-phase_reads_again(const struct row_use *u, const struct row_shape *s, int phase)
-{
-    const struct facts *f = u->p->f;
-
-    for (uint32_t i = 0; i < f->n_leaves; i++) {
-        node_id n = f->leaves[i];
-        enum store st = s->looped ? STORE_RELOAD : u->store[n];
-
-        if (!row_needs(u, phase, n) || (st != STORE_RELOAD && st != STORE_NONE))
-            continue;
-        if (!is_read_once(f, n) || u->first[n] != phase || phase > 0)
-            return true;
-    }
-    return false;
-}
-
-static int
-op_cost(const struct facts *f, node_id n)
-{
-    return op_info[graph_node(f->g, n)->op].cost;
-}
-
-static void
-count_reductions(const struct row_use *u, int64_t columns,
-                 struct row_traffic *t)
-{
-    const struct facts *f = u->p->f;
-
-    for (uint32_t i = 0; i < f->n_reductions; i++) {
-        node_id n = f->reductions[i];
-
-        t->issue += op_cost(f, n) * (double)columns;
-        if (row_shares_sum(u, n))
-            row_count_sum(u->p, u->k, n, columns, t);
-    }
-}
-
-/* A value in a phase that needs it. */
-static void
-count_value(const struct row_use *u, const struct row_shape *s, node_id n,
-            int phase, int64_t columns, struct row_traffic *t)
-{
-    const struct facts *f = u->p->f;
-    bool kept =
-        u->store[n] != STORE_NONE && !s->looped && f->node[n].level < phase;
-
-    if (f->node[n].is_leaf)
-        count_leaf(u, s, n, phase, columns, t);
-    else if (!kept && !facts_is_reduction(f, n))
-        t->issue += op_cost(f, n) * (double)columns;
-}
-
-static void
-count_stores(const struct problem *p, const struct row_shape *s,
-             int64_t columns, struct row_traffic *t)
-{
-    const struct facts *f = p->f;
-
-    for (uint32_t i = 0; i < f->g->n_results; i++) {
-        const struct access *a = &f->stores[i];
-        double bytes = dtype_info[f->g->results[i].dtype].bytes;
-        bool wide = a->axes >> f->column & 1;
-
-        if (f->rows && !(a->axes & f->rows))
-            continue;
-        t->stores += bytes * (wide ? (double)columns : 1);
-        t->issue += wide ? (double)columns * (1 + 4.0 / s->vec) : 4;
-    }
-}
-
-static void
-count_held(const struct problem *p, const struct kernel_plan *k,
-           const struct row_shape *s, int64_t columns, struct row_traffic *t)
-{
-    for (uint32_t i = 0; i < k->n_buffers; i++) {
-        node_id n = k->buffers[i].node;
-        int64_t store = k->buffers[i].key[BK_STORE];
-        enum dtype type = graph_node(p->f->g, n)->dtype;
-
-        if (s->looped || store == STORE_NONE || store == STORE_RELOAD ||
-            facts_is_outer(p->f, n))
-            continue;
-        t->held += store != STORE_REGISTER_F32
-                       ? bytes_per_row(p, n, columns)
-                       : 4.0 * compute_words(type) * (double)columns;
-    }
-}
-
-static struct row_traffic
-count_row(const struct row_use *u, const struct row_shape *s, int64_t columns)
-{
-    struct row_traffic t = {0};
-
-    count_reductions(u, columns, &t);
-    for (node_id n = 0; n < u->p->f->g->n_nodes; n++)
-        for (int phase = u->first[n]; u->needed[n] && phase <= u->last[n];
-             phase++)
-            if (row_needs(u, phase, n))
-                count_value(u, s, n, phase, columns, &t);
-    for (int phase = 0; phase < u->phases; phase++)
-        t.reload_phases += phase_reads_again(u, s, phase);
-    count_stores(u->p, s, columns, &t);
-    count_held(u->p, u->k, s, columns, &t);
-    return t;
-}
-
-static double
 tiles_of(const struct row_shape *s, int64_t n)
 {
     int64_t tiles = (n + s->span - 1) / s->span;
@@ -632,19 +477,49 @@ set_steps(const struct problem *p, const struct kernel_plan *k,
     c->quantisation = 1 + (w->blocks > slots ? 0.25 * slots / w->blocks : 0);
 }
 
+/* The last phase that reads a slot of the ring. */
+static int
+last_look(const struct row_use *u)
+{
+    int phase = 0;
+
+    for (uint32_t i = 0; i < u->k->n_buffers; i++) {
+        node_id n = u->k->buffers[i].node;
+
+        if ((u->store[n] == STORE_RING || u->store[n] == STORE_SHARED) &&
+            !u->over_rows[n])
+            phase = MAX(phase, u->last[n]);
+    }
+    return phase;
+}
+
+/* Slots of a ring that have a row on its way. */
+static double
+slots_on_their_way(const struct row_use *u, const struct row_shape *s)
+{
+    bool stays = s->persistent && last_look(u) > 0;
+
+    return s->ring.stages - (stays ? SLOT_IN_USE : 0);
+}
+
 static void
-set_inflight(const struct problem *p, const struct row_shape *s,
+set_inflight(const struct row_use *u, const struct row_shape *s,
              const struct row_traffic *t, const struct work *w, int64_t columns,
              struct plan_cost *c)
 {
     double resident = MIN((double)MAX(c->blocks_per_sm, 1),
-                          MAX(w->blocks / p->dev->sms, 1.0));
+                          MAX(w->blocks / u->p->dev->sms, 1.0));
     double share = columns > s->span ? (double)s->span / (double)columns : 1;
+    double loads = t->loads - (1 - UNBUFFERED_DUTY) * t->unbuffered;
 
-    c->inflight_bytes = resident * s->groups * s->steps * t->loads * share *
+    c->inflight_bytes = resident * s->groups * s->steps * loads * share *
                         (s->persistent || s->sharing > 1 ? 1 : ONE_SHOT_DUTY);
     if (s->ring.stages)
-        c->inflight_bytes *= s->ring.stages;
+        c->inflight_bytes *= slots_on_their_way(u, s);
+    /* Slots of a cluster wait for its exchanges, and few are on their way. */
+    if (s->ring.stages && s->cluster > 1)
+        c->inflight_bytes =
+            MIN(c->inflight_bytes, (double)u->p->dev->inflight_bytes);
 }
 
 /* A slot is full again after the memory's latency, its share of the transfer,
@@ -654,23 +529,27 @@ static void
 set_cycle(const struct problem *p, const struct row_use *u,
           const struct row_shape *s, const struct plan_cost *c, struct work *w)
 {
-    double rate = p->dev->dram_bytes_per_ns / row_usable_sms(p, u->k);
-    int phases = 0;
+    double rate = p->dev->dram_bytes_per_ns / row_usable_sms(p, u->k), hop;
+    int phases = last_look(u);
 
     if (!s->ring.stages || !s->persistent)
         return;
-    for (uint32_t i = 0; i < u->k->n_buffers; i++) {
-        node_id n = u->k->buffers[i].node;
-
-        if (u->store[n] == STORE_RING || u->store[n] == STORE_SHARED)
-            phases = MAX(phases, u->last[n]);
-    }
+    hop = s->cluster > 1 ? SLOT_HOP_NS * s->cluster : 0;
     w->slots = s->ring.stages;
     w->cycle_ns = DRAM_LATENCY_NS + (double)s->ring.slot_bytes * s->groups *
                                         MAX(c->blocks_per_sm, 1) / rate;
     w->cycle_ns += MIN(phases + 1, p->f->levels) *
-                   (row_exchange_ns(s) + row_cluster_ns(u->k));
-    w->cycle_issue = (phases + 0.25) / (p->f->levels + 1);
+                   (row_exchange_ns(s) + row_cluster_ns(u->k) + hop);
+    w->cycle_issue = (phases + FREED_AFTER) / (p->f->levels + 1);
+}
+
+/* Of the copy rate, what a ring's copies reach beside the stores. */
+static double
+ring_reach(const struct row_shape *s, const struct row_traffic *t)
+{
+    if (!s->ring.stages || !s->persistent)
+        return 1;
+    return 1 - STORE_LOSS * MIN(t->stores / MAX(t->dram, 1), 1.0);
 }
 
 static void
@@ -744,7 +623,7 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     if (why)
         return why;
     u = row_use(p, k);
-    t = count_row(&u, &s, MAX(n, 1));
+    t = row_traffic(&u, &s, MAX(n, 1));
     c->regs = estimate_registers(&u, &s);
     /* Where N isn't known the compiler keeps more than the least, unevenly. */
     least = p->n_static ? MIN(c->regs, row_least_registers(&u, &s)) : c->regs;
@@ -756,7 +635,10 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
         c->blocks_per_sm = MIN(c->blocks_per_sm, (int)k->key[PK_BLOCKS_PER_SM]);
     set_steps(p, k, &s, MAX(n, 1), &w, c);
     w.loss = row_cluster_loss(k, c->blocks_per_sm);
-    set_inflight(p, &s, &t, &w, MAX(n, 1), c);
+    w.reach = ring_reach(&s, &t);
+    if (s.persistent && t.reload_phases > 0)
+        w.loss *= RELOAD_LOSS;
+    set_inflight(&u, &s, &t, &w, MAX(n, 1), c);
     set_bytes(p, &s, &t, lane_waste(&s, n), c);
     if (outgrows_l2(p, &s, &t, c))
         c->dram_bytes += t.l2 * (double)MAX(p->m, 1);

@@ -13,7 +13,10 @@ enum {
     LOOP_THREADS = 512,
     MAX_ELEMENTS = 64,
     MIN_SHARE_THREADS = 256, /* of a block of a cluster */
-    MIN_SHARE = 8,    /* elements of a thread, and what their number divides */
+    MIN_SHARE = 8, /* elements of a thread, and what their number divides */
+    MIN_RING_ELEMENTS = 16,
+    MOST_RING_ELEMENTS = 32,
+    SHORT_ROW = 8192, /* of a ring: several blocks hold them as well */
     LONG_ROW = 16384, /* longer ones are a burden to registers */
     SLOT_VECTORS = 16,
     ENOUGH_IN_FLIGHT = 96 * 1024,
@@ -129,6 +132,74 @@ add_shared(const struct problem *p, const struct slot_shape *s,
             add(p, s, &g, answers->v[i].held[0], out);
 }
 
+/* Blocks of a ring, all that a multiprocessor has at once. */
+static const struct ring_blocks {
+    int threads, blocks;
+} ring_blocks[] = {{256, 2}, {256, 3}, {256, 4}, {512, 1}, {512, 2}, {1024, 1}};
+
+static bool
+reads_invariants(const row_answer_vec *answers, const struct row_answer *r)
+{
+    for (uint32_t i = 0; i < answers->n; i++)
+        if (answers->v[i].invariants != INVARIANTS_READ)
+            return r->invariants == INVARIANTS_READ;
+    return false;
+}
+
+/* Long rows that a ring brings to a persistent grid, in clusters where a block
+ * is too small for one: while a row is reduced the next one arrives. What every
+ * row needs waits over the rows: read again it would double the traffic from
+ * L2. */
+static void
+add_ringed(const struct problem *p, const struct slot_shape *s,
+           const row_answer_vec *answers, const struct ring_blocks *at,
+           int vectors, candidate_vec *out)
+{
+    struct row_geometry g = {.vector = s->vector,
+                             .vectors = vectors,
+                             .blocks_per_sm = at->blocks,
+                             .persistent = true};
+    int64_t n = s->bound == ANY_EXTENT ? p->n : s->bound;
+    uint32_t base;
+
+    if (!row_fit_cluster(p, (n + s->vector - 1) / s->vector, at->threads, &g))
+        return;
+    g.threads = g.threads_per_row;
+    g.grid_rows = row_resident_units(p, &g);
+    if (p->m_static)
+        g.grid_rows = (int)MAX(MIN(g.grid_rows, p->m), 1);
+    for (uint32_t i = 0; i < answers->n; i++) {
+        const struct row_answer *r = &answers->v[i];
+
+        if (!r->held[0] || reads_invariants(answers, r) ||
+            (r->how != KEEP_LEAVES && r->how != KEEP_COMPUTED &&
+             r->how != KEEP_CUT))
+            continue;
+        base = out->n;
+        add(p, s, &g, r->held[0], out);
+        out->v[base]->plan.kernels->key[PK_BLOCKS_PER_SM] = at->blocks;
+        row_propose_rings(p, s, r->held[0], base, out);
+        out->v[base] = out->v[--out->n];
+    }
+}
+
+static void
+propose_ringed(const struct problem *p, const struct slot_shape *s,
+               candidate_vec *out)
+{
+    int64_t n = s->bound == ANY_EXTENT ? p->n : s->bound;
+    row_answer_vec answers;
+
+    if (n <= SHORT_ROW || row_reads_once(p) || !p->dev->has_bulk_copy)
+        return;
+    answers = row_answers(p, true, 0);
+    for (size_t i = 0; i < ARRAY_LEN(ring_blocks); i++)
+        for (int v = 1; v * s->vector <= MOST_RING_ELEMENTS; v++)
+            if (v * s->vector >= MIN_RING_ELEMENTS &&
+                v * s->vector % MIN_SHARE == 0)
+                add_ringed(p, s, &answers, &ring_blocks[i], v, out);
+}
+
 static void
 add_looped(const struct problem *p, const struct slot_shape *s, int threads,
            candidate_vec *out)
@@ -163,6 +234,8 @@ row_propose_inner(const struct problem *p, const struct slot_shape *s,
         for (int v = 1; v * s->vector <= MAX_ELEMENTS; v++)
             if (v * s->vector >= MIN_SHARE && v * s->vector % MIN_SHARE == 0)
                 add_shared(p, s, &answers, (int[]){v, t}, out);
+    if (!any)
+        propose_ringed(p, s, out);
     for (int t = MIN_THREADS; t <= LOOP_THREADS; t *= 2)
         add_looped(p, s, t, out);
 }

@@ -21,12 +21,6 @@ enum {
     MANY_ELEMENTS = 24,
 };
 
-static int
-words(enum dtype t)
-{
-    return MAX((int)dtype_info[dtype_compute(t)].bytes, 4) / 4;
-}
-
 static bool
 lasts(const struct row_use *u, const struct row_shape *s, node_id n)
 {
@@ -45,7 +39,7 @@ held(const struct row_use *u, const struct row_shape *s, node_id n)
         return 0;
     if (st == STORE_REGISTER_PACKED || (f->node[n].is_leaf && !lasts(u, s, n)))
         return row_packed_registers(s, t);
-    return s->ept * words(t);
+    return s->ept * row_compute_words(t);
 }
 
 /* Column sums and operands that wait over all rows, and with prefetch the next
@@ -61,7 +55,7 @@ held_over_rows(const struct row_use *u, const struct row_shape *s)
         enum dtype t = graph_node(f->g, n)->dtype;
 
         if (facts_is_outer(f, n) && u->store[n] != STORE_SHARED)
-            regs += s->ept * words(dtype_accumulator(t));
+            regs += s->ept * row_compute_words(dtype_accumulator(t));
     }
     for (uint32_t i = 0; i < f->n_leaves; i++) {
         node_id n = f->leaves[i];

@@ -19,6 +19,7 @@ struct row_shape { /* of a kernel, out of its keys */
 struct row_traffic {
     double dram, l2, l1; /* bytes of one row */
     double loads;        /* bytes of one row in flight at once */
+    double unbuffered;   /* of them, of inputs that are used as they are read */
     double stores, issue, held;
     int reload_phases; /* in which something is read again */
 };
@@ -32,11 +33,18 @@ void row_count_sum(const struct problem *p, const struct kernel_plan *k,
                    node_id n, int64_t columns, struct row_traffic *t);
 double row_sums_ns(const struct row_use *u, const struct row_shape *s);
 
+/* --- rowwise_traffic.c --- */
+/* Of one row of so many columns. */
+struct row_traffic row_traffic(const struct row_use *u,
+                               const struct row_shape *s, int64_t columns);
+
 /* --- rowwise_least.c --- */
 /* With fewer registers a thread the kernel has local memory. */
 int row_least_registers(const struct row_use *u, const struct row_shape *s);
 
 /* --- rowwise_cost.c, rowwise_stall.c --- */
+/* Registers of an element in compute type. */
+int row_compute_words(enum dtype t);
 /* Of one thread, for one kept row of a value of the type. */
 int row_packed_registers(const struct row_shape *s, enum dtype t);
 /* One reduction's combination over the threads of a block that share a row. */

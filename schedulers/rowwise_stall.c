@@ -24,11 +24,11 @@ static const double LATE_LOT_NS = 600;
 
 /* An input that only a later phase reads, layer norm backward with a residual
  * in f32 at N = 8192: 6.0 us a row in place of 4.0. */
-static const double LATE_ROW_NS = 1600;
+static const double LATE_ROW_NS = 2600;
 
 /* Layer norm backward in f32 at N = 16384 over clusters of 4: 1.1 us a row for
  * the weight read again, in one block 0.35. */
-static const double CLUSTER_RELOAD = 3;
+static const double CLUSTER_RELOAD = 6;
 
 /* Registers of one thread for one kept row of the node. Elements narrower than
  * a register that stand alone take one each, and the assembler's copies between
@@ -46,7 +46,7 @@ row_packed_registers(const struct row_shape *s, enum dtype t)
 double
 row_exchange_ns(const struct row_shape *s)
 {
-    return s->tpr <= WARP ? 60 : 250 + 5.0 * s->tpr / WARP;
+    return s->tpr <= WARP ? 60 : 330 + 5.0 * s->tpr / WARP;
 }
 
 /* A read from L2 in the row loop; rows that a ring has sent for are before it

@@ -76,11 +76,71 @@ slots_and_rows_begin_at_lines(void **state)
     assert_true(rings > 100);
 }
 
+static const char *
+softmax_of(const char *type, int columns)
+{
+    return arena_printf(arena,
+                        "fusion f(x: %s[2048, %d]) -> (y: %s[2048, %d])"
+                        "{ e = exp(x - max(x, axis=1, keepdim=true));"
+                        "  y = e / sum(e, axis=1, keepdim=true); }",
+                        type, columns, type, columns);
+}
+
+/* Persistent plans of a row kernel without column sums. */
+static int
+forward_rings(const struct selection *s)
+{
+    int n = 0;
+
+    for (uint32_t i = 0; i < s->slots[0].n_candidates; i++) {
+        const struct kernel_plan *k = s->slots[0].candidates[i].plan.kernels;
+
+        if (!k->key[PK_PERSISTENT])
+            continue;
+        assert_true(k->key[PK_STAGES] > 0);
+        assert_true(k->key[PK_GRID_ROWS] > 0);
+        n++;
+    }
+    return n;
+}
+
+/* Where bulk copies fill it; rows of which several blocks fit a multiprocessor
+ * need none. */
+static void
+long_rows_come_by_a_ring(void **state)
+{
+    static const struct {
+        const char *device, *type;
+        int columns;
+        bool proposed, chosen;
+    } rows[] = {
+        {"h200", "f32", 65536, true, true},
+        {"h200", "bf16", 65536, true, true},
+        {"h200", "f32", 8192, false, false},
+        {"h200", "f32", 16384, true, false},
+        {"a100", "f32", 65536, false, false},
+        {"b200", "bf16", 65536, true, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const struct selection *s =
+            select_on(softmax_of(rows[i].type, rows[i].columns),
+                      device_find(rows[i].device));
+
+        assert_int_equal(forward_rings(s) > 0, rows[i].proposed);
+        assert_int_equal(chosen(s, 0)->plan.kernels->key[PK_STAGES] > 0 &&
+                             chosen(s, 0)->plan.kernels->key[PK_PERSISTENT],
+                         rows[i].chosen);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slots_and_rows_begin_at_lines),
+        cmocka_unit_test(long_rows_come_by_a_ring),
     };
 
     return cmocka_run_group_tests_name("ring", tests, setup, teardown);

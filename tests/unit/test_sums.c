@@ -41,7 +41,7 @@ long_rows_have_sums_in_shared_memory(void **state)
         {"a100", "f32", "20480", true},   {"a100", "bf16", "40960", true},
         {"l40s", "f32", "24576", true},   {"rtx4090", "bf16", "25088", true},
         {"h200", "bf16", "16384", false}, {"h200", "f32", "131072", false},
-        {"h200", "bf16", "300032", true}, {"b200", "bf16", "16384", false},
+        {"h200", "bf16", "409600", true}, {"b200", "bf16", "16384", false},
     };
 
     (void)state;

@@ -23,7 +23,7 @@
 //   }
 //   variant 2 when "K <= 32768 && K % 8 == 0" {
 //     kernel 0 inner_persistent {
-//       threads 512; threads_per_row 512; vector 8; vectors_per_thread 2;
+//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 2;
 //       looped 1; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
 //       blocks_per_sm 2; finish none; column_tiles 0; bound 0; stages 0;
 //       cluster 1;
@@ -31,22 +31,23 @@
 //   }
 //   variant 3 when "K <= 65536 && K % 8 == 0" {
 //     kernel 0 inner_persistent {
-//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 8;
-//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 2; finish none; column_tiles 0; bound 65536; stages 0;
-//       cluster 4;
+//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 2;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 1; grid_rows 28;
+//       blocks_per_sm 4; finish none; column_tiles 0; bound 65536; stages 2;
+//       cluster 16;
 //       buffer %7 { store register_f32; reuse row; }
 //       buffer scores { store register_packed; reuse row; }
 //     }
 //   }
 //   variant 4 when "K <= 131072 && K % 8 == 0" {
 //     kernel 0 inner_persistent {
-//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 8;
-//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 2; finish none; column_tiles 0; bound 131072; stages 0;
-//       cluster 8;
+//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 4;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 1; grid_rows 14;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 131072; stages 2;
+//       cluster 16;
+//       buffer %3 { store register_f32; reuse row; }
 //       buffer %7 { store register_f32; reuse row; }
-//       buffer scores { store register_packed; reuse row; }
+//       buffer scores { store ring; reuse row; }
 //     }
 //   }
 //   variant 5 when "K <= 262144 && K % 8 == 0" {
@@ -128,6 +129,7 @@ static __device__ __forceinline__ float fu_float(fu_u32 w)
 static __device__ __forceinline__ int fu_tid() { return (int)threadIdx.x; }
 static __device__ __forceinline__ int fu_bid_x() { return (int)blockIdx.x; }
 static __device__ __forceinline__ int fu_bid_y() { return (int)blockIdx.y; }
+static __device__ __forceinline__ int fu_grid_x() { return (int)gridDim.x; }
 
 // A word that is unpacked again where it is used: the compiler may not hold
 // what it has unpacked before. No instruction.
@@ -333,6 +335,41 @@ static __device__ __forceinline__ void fu_mbarrier_expect(int bar, int bytes)
 {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
                  ::"r"(fu_shared_at(bar)), "r"(bytes) : "memory");
+}
+
+// True when the phase of that parity has completed; may sleep a little first.
+static __device__ __forceinline__ bool fu_mbarrier_try(int bar, int parity)
+{
+    fu_u32 y;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{ .reg .pred p;\n\t"
+                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p; }"
+                 : "=r"(y) : "r"(fu_shared_at(bar)), "r"(parity) : "memory");
+#else
+    asm volatile("{ .reg .pred p;\n\t"
+                 "mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p; }"
+                 : "=r"(y) : "r"(fu_shared_at(bar)), "r"(parity) : "memory");
+#endif
+    return y != 0;
+}
+
+static __device__ __forceinline__ void fu_mbarrier_wait(int bar, int parity)
+{
+    while (!fu_mbarrier_try(bar, parity))
+        ;
+}
+
+// One thread: `bytes` from global memory to this block's shared memory, and
+// that many bytes to the phase of the mbarrier when they have arrived.
+static __device__ __forceinline__ void fu_bulk_load(int to, const void *from,
+                                                    int bytes, int bar)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%0], [%1], %2, [%3];"
+                 ::"r"(fu_shared_at(to)), "l"(from), "r"(bytes),
+                   "r"(fu_shared_at(bar)) : "memory");
 }
 /* end fu/async.cuh */
 /* begin fu/cluster.cuh */
@@ -757,6 +794,24 @@ static __device__ __forceinline__ void fu_store(T *p, fu_i64 off,
     fu_vstore<1>(p, off, v);
 }
 
+// Words that are read at once.
+template <int BYTES> struct alignas(BYTES < 16 ? BYTES : 16) fu_line {
+    fu_u32 w[BYTES / 4];
+};
+
+// V elements at a byte offset, a multiple of their bytes or of 16.
+template <typename T, int V>
+static __device__ __forceinline__ fu_vec<T, V> fu_vsload(int byte_offset)
+{
+    const fu_line<fu_vec<T, V>::BYTES> x =
+        fu_sload<fu_line<fu_vec<T, V>::BYTES> >(byte_offset);
+    fu_vec<T, V> r;
+#pragma unroll
+    for (int i = 0; i < fu_vec<T, V>::WORDS; ++i)
+        r.w[i] = x.w[i];
+    return r;
+}
+
 // The value of the lane whose number differs by xor; all lanes take part.
 static __device__ __forceinline__ fu_u32 fu_shfl_xor(fu_u32 x, int mask)
 {
@@ -1050,7 +1105,7 @@ fu_attention_softmax_v1_k0(
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(512, 2)
+extern "C" __global__ void __launch_bounds__(256, 2)
 fu_attention_softmax_v2_k0(
     const fu_bf16 *FU_RESTRICT p_scores,
     fu_bf16 *FU_RESTRICT p_p,
@@ -1066,10 +1121,10 @@ fu_attention_softmax_v2_k0(
         const fu_i64 o_scores = row0 * d_K;
         const fu_i64 o_p = row0 * d_K;
         float r_4 = (-fu_inff());
-        for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
+        for (fu_i64 c0 = 0; c0 < d_K; c0 += 4096) {
 #pragma unroll
             for (int v = 0; v < 2; ++v) {
-                const fu_i64 c = c0 + (v * 512 + tid) * 8;
+                const fu_i64 c = c0 + (v * 256 + tid) * 8;
                 if (c < d_K) {
                     const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
 #pragma unroll
@@ -1091,18 +1146,17 @@ fu_attention_softmax_v2_k0(
             fu_sstore<float>(warp * 8, r_4);
         }
         fu_barrier();
-        r_4 = fu_sload<float>((lane & 15) * 8);
-        r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
+        r_4 = fu_sload<float>((lane & 7) * 8);
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
         float r_8 = 0.0f;
         fu_sum<float> sum_8 = fu_sum_none<float>();
-        for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
+        for (fu_i64 c0 = 0; c0 < d_K; c0 += 4096) {
             r_8 = 0.0f;
 #pragma unroll
             for (int v = 0; v < 2; ++v) {
-                const fu_i64 c = c0 + (v * 512 + tid) * 8;
+                const fu_i64 c = c0 + (v * 256 + tid) * 8;
                 if (c < d_K) {
                     const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
 #pragma unroll
@@ -1125,19 +1179,18 @@ fu_attention_softmax_v2_k0(
         r_8 = r_8 + fu_shfl_xor(r_8, 2);
         r_8 = r_8 + fu_shfl_xor(r_8, 1);
         if (lane == 0) {
-            fu_sstore<float>(warp * 8 + 128, r_8);
+            fu_sstore<float>(warp * 8 + 64, r_8);
         }
         fu_barrier();
-        r_8 = fu_sload<float>((lane & 15) * 8 + 128);
-        r_8 = r_8 + fu_shfl_xor(r_8, 8);
+        r_8 = fu_sload<float>((lane & 7) * 8 + 64);
         r_8 = r_8 + fu_shfl_xor(r_8, 4);
         r_8 = r_8 + fu_shfl_xor(r_8, 2);
         r_8 = r_8 + fu_shfl_xor(r_8, 1);
         const fu_divisor d_p = fu_divide_by(r_8);
-        for (fu_i64 c0 = 0; c0 < d_K; c0 += 8192) {
+        for (fu_i64 c0 = 0; c0 < d_K; c0 += 4096) {
 #pragma unroll
             for (int v = 0; v < 2; ++v) {
-                const fu_i64 c = c0 + (v * 512 + tid) * 8;
+                const fu_i64 c = c0 + (v * 256 + tid) * 8;
                 if (c < d_K) {
                     const fu_vec<fu_bf16, 8> l_scores = fu_vload<8>(p_scores, o_scores + c);
                     fu_vec<fu_bf16, 8> s_p;
@@ -1158,7 +1211,7 @@ fu_attention_softmax_v2_k0(
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(256, 2)
+extern "C" __global__ void __launch_bounds__(256, 4)
 fu_attention_softmax_v3_k0(
     const fu_bf16 *FU_RESTRICT p_scores,
     fu_bf16 *FU_RESTRICT p_p,
@@ -1171,42 +1224,66 @@ fu_attention_softmax_v3_k0(
     const int lane = tid % 32;
     const int warp = tid / 32;
     const int rank = fu_cluster_rank();
-    const fu_i64 first = fu_i64(rank) * m_2;
-    const int mine = fu_i32(fu_min_i64(m_2, fu_max_i64(d_K - first, 0)));
+    const int first = rank * m_2;
+    const int end = fu_min_i64(first + m_2, d_K);
     // The blocks of the cluster share a row.
     if (tid == 0) {
-        fu_mbarrier_init(512, 1);
-        fu_mbarrier_init(520, 1);
+        fu_mbarrier_init(2048, 1);
+        fu_mbarrier_init(2056, 1);
         fu_mbarrier_fence();
-        fu_mbarrier_expect(512, 128);
-        fu_mbarrier_expect(520, 128);
+        fu_mbarrier_expect(2048, 512);
+        fu_mbarrier_expect(2056, 512);
     }
     fu_cluster_arrive();
-    const fu_i64 row0 = fu_i64(fu_cluster_x()) + fu_i64(fu_bid_y()) * 536870911;
-    fu_cluster_wait();
-    if (row0 < m_0) {
-        const fu_i64 o_scores = row0 * d_K;
-        const fu_i64 o_p = row0 * d_K;
-        fu_vec<fu_bf16, 8> b_scores[8];
+    int turn = 0;
+    // The first rows are on their way.
+    if (tid == 0) {
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
+        for (int s = 0; s < 2; ++s) {
+            fu_mbarrier_init(s * 8 + 18560, 1);
+        }
+        fu_mbarrier_fence();
+#pragma unroll 1
+        for (int s = 0; s < 2; ++s) {
+            const fu_i64 fill = fu_i64(fu_cluster_x()) + fu_i64(fu_grid_x()) / 16 * s;
+            if (fill < m_0) {
+                const int to = s * 8192 + 2176;
+                const int full = s * 8 + 18560;
+                fu_mbarrier_expect(full, fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2));
+                if (fu_max_i64(fu_i64(end - first), 0) > 0) {
+                    fu_bulk_load(to, p_scores + (fill * d_K + first), fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2), full);
+                }
+            }
+        }
+    }
+    fu_barrier();
+    int slot = 0;
+    int lap = 0;
+    fu_cluster_wait();
+#pragma unroll 1
+    for (fu_i64 row0 = fu_i64(fu_cluster_x()); row0 < m_0; row0 += fu_i64(fu_grid_x()) / 16) {
+        const fu_i64 o_p = row0 * d_K;
+        // The row has arrived.
+        const int ring = slot * 8192 + 2176;
+        fu_mbarrier_wait(slot * 8 + 18560, lap);
+        fu_vec<fu_bf16, 8> b_scores[2];
+#pragma unroll
+        for (int v = 0; v < 2; ++v) {
             b_scores[v] = fu_vzero<fu_bf16, 8>();
         }
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
-                b_scores[v] = fu_vload<8>(p_scores, o_scores + c);
+        for (int v = 0; v < 2; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                b_scores[v] = fu_vsload<fu_bf16, 8>(ring + (c - first) * 2);
             }
         }
-        float k_7[64];
+        float k_7[16];
         float r_4 = (-fu_inff());
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
+        for (int v = 0; v < 2; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_scores = fu_get(b_scores[v], e);
@@ -1221,25 +1298,45 @@ fu_attention_softmax_v3_k0(
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
-        if (lane < 4) {
+        if (lane < 16) {
             float s0_0;
             s0_0 = r_4;
-            fu_remote_send(fu_remote_at((rank * 8 + warp) * 8, lane), s0_0, fu_remote_at(512, lane));
+            fu_remote_send(fu_remote_at((turn & 1) * 1024 + (rank * 8 + warp) * 8, lane), s0_0, fu_remote_at((turn & 1) * 8 + 2048, lane));
         }
-        fu_mbarrier_wait_cluster(512, 0);
-        const float m0_0 = fu_sload<float>(lane * 8);
+        fu_mbarrier_wait_cluster((turn & 1) * 8 + 2048, turn >> 1);
+        if (tid == 0) {
+            fu_mbarrier_expect((turn & 1) * 8 + 2048, 512);
+        }
+        const float m0_0 = fu_sload<float>((turn & 1) * 1024 + lane * 8);
         r_4 = m0_0;
+#pragma unroll
+        for (int q = 32; q < 128; q += 32) {
+            const float q0_0 = fu_sload<float>((turn & 1) * 1024 + (lane + q) * 8);
+            r_4 = fu_maximum(r_4, q0_0);
+        }
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 8));
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        turn = turn + 1 & 3;
+        // Its slot is free for the row 2 steps ahead.
+        if (tid == 0) {
+            const fu_i64 fill = row0 + fu_i64(fu_grid_x()) / 16 * 2;
+            if (fill < m_0) {
+                const int to = slot * 8192 + 2176;
+                const int full = slot * 8 + 18560;
+                fu_mbarrier_expect(full, fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2));
+                if (fu_max_i64(fu_i64(end - first), 0) > 0) {
+                    fu_bulk_load(to, p_scores + (fill * d_K + first), fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2), full);
+                }
+            }
+        }
         float r_8 = 0.0f;
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
+        for (int v = 0; v < 2; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
                 fu_stay_packed(b_scores[v]);
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
@@ -1258,25 +1355,33 @@ fu_attention_softmax_v3_k0(
         r_8 = r_8 + fu_shfl_xor(r_8, 4);
         r_8 = r_8 + fu_shfl_xor(r_8, 2);
         r_8 = r_8 + fu_shfl_xor(r_8, 1);
-        if (lane < 4) {
+        if (lane < 16) {
             float s1_0;
             s1_0 = r_8;
-            fu_remote_send(fu_remote_at(256 + (rank * 8 + warp) * 8, lane), s1_0, fu_remote_at(520, lane));
+            fu_remote_send(fu_remote_at((turn & 1) * 1024 + (rank * 8 + warp) * 8, lane), s1_0, fu_remote_at((turn & 1) * 8 + 2048, lane));
         }
-        fu_mbarrier_wait_cluster(520, 0);
-        const float m1_0 = fu_sload<float>(256 + lane * 8);
+        fu_mbarrier_wait_cluster((turn & 1) * 8 + 2048, turn >> 1);
+        if (tid == 0) {
+            fu_mbarrier_expect((turn & 1) * 8 + 2048, 512);
+        }
+        const float m1_0 = fu_sload<float>((turn & 1) * 1024 + lane * 8);
         r_8 = m1_0;
+#pragma unroll
+        for (int q = 32; q < 128; q += 32) {
+            const float q1_0 = fu_sload<float>((turn & 1) * 1024 + (lane + q) * 8);
+            r_8 = r_8 + q1_0;
+        }
         r_8 = r_8 + fu_shfl_xor(r_8, 16);
         r_8 = r_8 + fu_shfl_xor(r_8, 8);
         r_8 = r_8 + fu_shfl_xor(r_8, 4);
         r_8 = r_8 + fu_shfl_xor(r_8, 2);
         r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        turn = turn + 1 & 3;
         const fu_divisor d_p = fu_divide_by(r_8);
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
+        for (int v = 0; v < 2; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
                 fu_vec<fu_bf16, 8> s_p;
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
@@ -1286,6 +1391,11 @@ fu_attention_softmax_v3_k0(
                 }
                 fu_vstore<8>(p_p, o_p + c, s_p);
             }
+        }
+        slot = slot + 1;
+        if (slot == 2) {
+            slot = 0;
+            lap = 1 - lap;
         }
     }
 }
@@ -1304,46 +1414,61 @@ fu_attention_softmax_v4_k0(
     const int lane = tid % 32;
     const int warp = tid / 32;
     const int rank = fu_cluster_rank();
-    const fu_i64 first = fu_i64(rank) * m_2;
-    const int mine = fu_i32(fu_min_i64(m_2, fu_max_i64(d_K - first, 0)));
+    const int first = rank * m_2;
+    const int end = fu_min_i64(first + m_2, d_K);
     // The blocks of the cluster share a row.
     if (tid == 0) {
-        fu_mbarrier_init(1024, 1);
-        fu_mbarrier_init(1032, 1);
+        fu_mbarrier_init(2048, 1);
+        fu_mbarrier_init(2056, 1);
         fu_mbarrier_fence();
-        fu_mbarrier_expect(1024, 256);
-        fu_mbarrier_expect(1032, 256);
+        fu_mbarrier_expect(2048, 512);
+        fu_mbarrier_expect(2056, 512);
     }
     fu_cluster_arrive();
-    const fu_i64 row0 = fu_i64(fu_cluster_x()) + fu_i64(fu_bid_y()) * 268435455;
-    fu_cluster_wait();
-    if (row0 < m_0) {
-        const fu_i64 o_scores = row0 * d_K;
-        const fu_i64 o_p = row0 * d_K;
-        fu_vec<fu_bf16, 8> b_scores[8];
+    int turn = 0;
+    // The first rows are on their way.
+    if (tid == 0) {
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            b_scores[v] = fu_vzero<fu_bf16, 8>();
+        for (int s = 0; s < 2; ++s) {
+            fu_mbarrier_init(s * 8 + 34944, 1);
         }
-#pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
-                b_scores[v] = fu_vload<8>(p_scores, o_scores + c);
+        fu_mbarrier_fence();
+#pragma unroll 1
+        for (int s = 0; s < 2; ++s) {
+            const fu_i64 fill = fu_i64(fu_cluster_x()) + fu_i64(fu_grid_x()) / 16 * s;
+            if (fill < m_0) {
+                const int to = s * 16384 + 2176;
+                const int full = s * 8 + 34944;
+                fu_mbarrier_expect(full, fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2));
+                if (fu_max_i64(fu_i64(end - first), 0) > 0) {
+                    fu_bulk_load(to, p_scores + (fill * d_K + first), fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2), full);
+                }
             }
         }
-        float k_7[64];
+    }
+    fu_barrier();
+    int slot = 0;
+    int lap = 0;
+    fu_cluster_wait();
+#pragma unroll 1
+    for (fu_i64 row0 = fu_i64(fu_cluster_x()); row0 < m_0; row0 += fu_i64(fu_grid_x()) / 16) {
+        const fu_i64 o_p = row0 * d_K;
+        // The row has arrived.
+        const int ring = slot * 16384 + 2176;
+        fu_mbarrier_wait(slot * 8 + 34944, lap);
+        float k_3[32];
+        float k_7[32];
         float r_4 = (-fu_inff());
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
+        for (int v = 0; v < 4; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                const fu_vec<fu_bf16, 8> l_scores = fu_vsload<fu_bf16, 8>(ring + (c - first) * 2);
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
-                    const float v_scores = fu_get(b_scores[v], e);
+                    const float v_scores = fu_get(l_scores, e);
                     const float v_3 = v_scores * c_scale;
+                    k_3[v * 8 + e] = v_3;
                     r_4 = fu_maximum(r_4, v_3);
                 }
             }
@@ -1354,17 +1479,20 @@ fu_attention_softmax_v4_k0(
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
-        if (lane < 8) {
+        if (lane < 16) {
             float s0_0;
             s0_0 = r_4;
-            fu_remote_send(fu_remote_at((rank * 8 + warp) * 8, lane), s0_0, fu_remote_at(1024, lane));
+            fu_remote_send(fu_remote_at((turn & 1) * 1024 + (rank * 8 + warp) * 8, lane), s0_0, fu_remote_at((turn & 1) * 8 + 2048, lane));
         }
-        fu_mbarrier_wait_cluster(1024, 0);
-        const float m0_0 = fu_sload<float>(lane * 8);
+        fu_mbarrier_wait_cluster((turn & 1) * 8 + 2048, turn >> 1);
+        if (tid == 0) {
+            fu_mbarrier_expect((turn & 1) * 8 + 2048, 512);
+        }
+        const float m0_0 = fu_sload<float>((turn & 1) * 1024 + lane * 8);
         r_4 = m0_0;
 #pragma unroll
-        for (int q = 32; q < 64; q += 32) {
-            const float q0_0 = fu_sload<float>((lane + q) * 8);
+        for (int q = 32; q < 128; q += 32) {
+            const float q0_0 = fu_sload<float>((turn & 1) * 1024 + (lane + q) * 8);
             r_4 = fu_maximum(r_4, q0_0);
         }
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 16));
@@ -1372,17 +1500,27 @@ fu_attention_softmax_v4_k0(
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 4));
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 2));
         r_4 = fu_maximum(r_4, fu_shfl_xor(r_4, 1));
+        turn = turn + 1 & 3;
+        // Its slot is free for the row 2 steps ahead.
+        if (tid == 0) {
+            const fu_i64 fill = row0 + fu_i64(fu_grid_x()) / 16 * 2;
+            if (fill < m_0) {
+                const int to = slot * 16384 + 2176;
+                const int full = slot * 8 + 34944;
+                fu_mbarrier_expect(full, fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2));
+                if (fu_max_i64(fu_i64(end - first), 0) > 0) {
+                    fu_bulk_load(to, p_scores + (fill * d_K + first), fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2), full);
+                }
+            }
+        }
         float r_8 = 0.0f;
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
-                fu_stay_packed(b_scores[v]);
+        for (int v = 0; v < 4; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
-                    const float v_scores = fu_get(b_scores[v], e);
-                    const float v_3 = v_scores * c_scale;
+                    const float v_3 = k_3[v * 8 + e];
                     const float v_6 = v_3 - r_4;
                     const float v_7 = fu_exp(v_6);
                     k_7[v * 8 + e] = v_7;
@@ -1396,17 +1534,20 @@ fu_attention_softmax_v4_k0(
         r_8 = r_8 + fu_shfl_xor(r_8, 4);
         r_8 = r_8 + fu_shfl_xor(r_8, 2);
         r_8 = r_8 + fu_shfl_xor(r_8, 1);
-        if (lane < 8) {
+        if (lane < 16) {
             float s1_0;
             s1_0 = r_8;
-            fu_remote_send(fu_remote_at(512 + (rank * 8 + warp) * 8, lane), s1_0, fu_remote_at(1032, lane));
+            fu_remote_send(fu_remote_at((turn & 1) * 1024 + (rank * 8 + warp) * 8, lane), s1_0, fu_remote_at((turn & 1) * 8 + 2048, lane));
         }
-        fu_mbarrier_wait_cluster(1032, 0);
-        const float m1_0 = fu_sload<float>(512 + lane * 8);
+        fu_mbarrier_wait_cluster((turn & 1) * 8 + 2048, turn >> 1);
+        if (tid == 0) {
+            fu_mbarrier_expect((turn & 1) * 8 + 2048, 512);
+        }
+        const float m1_0 = fu_sload<float>((turn & 1) * 1024 + lane * 8);
         r_8 = m1_0;
 #pragma unroll
-        for (int q = 32; q < 64; q += 32) {
-            const float q1_0 = fu_sload<float>(512 + (lane + q) * 8);
+        for (int q = 32; q < 128; q += 32) {
+            const float q1_0 = fu_sload<float>((turn & 1) * 1024 + (lane + q) * 8);
             r_8 = r_8 + q1_0;
         }
         r_8 = r_8 + fu_shfl_xor(r_8, 16);
@@ -1414,12 +1555,12 @@ fu_attention_softmax_v4_k0(
         r_8 = r_8 + fu_shfl_xor(r_8, 4);
         r_8 = r_8 + fu_shfl_xor(r_8, 2);
         r_8 = r_8 + fu_shfl_xor(r_8, 1);
+        turn = turn + 1 & 3;
         const fu_divisor d_p = fu_divide_by(r_8);
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
+        for (int v = 0; v < 4; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
                 fu_vec<fu_bf16, 8> s_p;
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
@@ -1429,6 +1570,11 @@ fu_attention_softmax_v4_k0(
                 }
                 fu_vstore<8>(p_p, o_p + c, s_p);
             }
+        }
+        slot = slot + 1;
+        if (slot == 2) {
+            slot = 0;
+            lap = 1 - lap;
         }
     }
 }

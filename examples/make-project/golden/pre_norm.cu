@@ -4,7 +4,7 @@
 // fusion pre_norm {
 //   variant 0 when "N <= 1024 && N % 8 == 0" {
 //     kernel 0 inner_persistent {
-//       threads 128; threads_per_row 32; vector 8; vectors_per_thread 5; looped 0;
+//       threads 128; threads_per_row 32; vector 8; vectors_per_thread 4; looped 0;
 //       rows_per_step 1; prefetch 0; persistent 0; grid_rows 0; blocks_per_sm 5;
 //       finish none; column_tiles 0; bound 1024; stages 0; cluster 1;
 //       buffer x { store register_packed; reuse row; }
@@ -13,7 +13,7 @@
 //   }
 //   variant 1 when "N <= 8192 && N % 8 == 0" {
 //     kernel 0 inner_persistent {
-//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 4;
+//       threads 128; threads_per_row 128; vector 8; vectors_per_thread 8;
 //       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
 //       blocks_per_sm 3; finish none; column_tiles 0; bound 8192; stages 0;
 //       cluster 1;
@@ -23,7 +23,7 @@
 //   }
 //   variant 2 when "N <= 32768 && N % 8 == 0" {
 //     kernel 0 inner_persistent {
-//       threads 512; threads_per_row 512; vector 8; vectors_per_thread 8;
+//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 16;
 //       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
 //       blocks_per_sm 2; finish none; column_tiles 0; bound 32768; stages 1;
 //       cluster 1;
@@ -33,32 +33,32 @@
 //   }
 //   variant 3 when "N <= 65536 && N % 8 == 0" {
 //     kernel 0 inner_persistent {
-//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 8;
-//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 2; finish none; column_tiles 0; bound 65536; stages 0;
-//       cluster 4;
+//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 4;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 1; grid_rows 30;
+//       blocks_per_sm 2; finish none; column_tiles 0; bound 65536; stages 2;
+//       cluster 8;
 //       buffer x { store register_packed; reuse row; }
-//       buffer weight { store reload; reuse row; }
+//       buffer weight { store register_f32; reuse rows; }
 //     }
 //   }
 //   variant 4 when "N <= 131072 && N % 8 == 0" {
 //     kernel 0 inner_persistent {
-//       threads 256; threads_per_row 256; vector 8; vectors_per_thread 8;
-//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 2; finish none; column_tiles 0; bound 131072; stages 0;
+//       threads 512; threads_per_row 512; vector 8; vectors_per_thread 4;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 1; grid_rows 15;
+//       blocks_per_sm 1; finish none; column_tiles 0; bound 131072; stages 2;
 //       cluster 8;
 //       buffer x { store register_packed; reuse row; }
-//       buffer weight { store reload; reuse row; }
+//       buffer weight { store register_f32; reuse rows; }
 //     }
 //   }
 //   variant 5 when "N <= 262144 && N % 8 == 0" {
 //     kernel 0 inner_persistent {
-//       threads 512; threads_per_row 512; vector 8; vectors_per_thread 8;
-//       looped 0; rows_per_step 1; prefetch 0; persistent 0; grid_rows 0;
-//       blocks_per_sm 2; finish none; column_tiles 0; bound 262144; stages 0;
+//       threads 1024; threads_per_row 1024; vector 8; vectors_per_thread 4;
+//       looped 0; rows_per_step 1; prefetch 0; persistent 1; grid_rows 15;
+//       blocks_per_sm 1; finish none; column_tiles 0; bound 262144; stages 2;
 //       cluster 8;
-//       buffer x { store reload; reuse row; }
-//       buffer weight { store reload; reuse row; }
+//       buffer x { store ring; reuse row; }
+//       buffer weight { store shared; reuse rows; }
 //     }
 //   }
 //   variant 6 when "N % 8 == 0" {
@@ -121,14 +121,7 @@ static __device__ __forceinline__ float fu_float(fu_u32 w)
 static __device__ __forceinline__ int fu_tid() { return (int)threadIdx.x; }
 static __device__ __forceinline__ int fu_bid_x() { return (int)blockIdx.x; }
 static __device__ __forceinline__ int fu_bid_y() { return (int)blockIdx.y; }
-
-// The offset of something to be read again, which the compiler may neither
-// keep from the time before nor move out of a loop. No instruction.
-static __device__ __forceinline__ fu_i64 fu_again(fu_i64 offset)
-{
-    asm volatile("" : "+l"(offset));
-    return offset;
-}
+static __device__ __forceinline__ int fu_grid_x() { return (int)gridDim.x; }
 
 // A word that is unpacked again where it is used: the compiler may not hold
 // what it has unpacked before. No instruction.
@@ -745,6 +738,33 @@ static __device__ __forceinline__ fu_vec<T, V> fu_vsload(int byte_offset)
     return r;
 }
 
+// A place in shared memory of which the compiler may not hold anything from the
+// time before. No instruction.
+static __device__ __forceinline__ int fu_again_at(int byte_offset)
+{
+    fu_u32 at = (fu_u32)byte_offset;
+    fu_again_word(at);
+    return (int)at;
+}
+
+// The same as fu_vsload at such a place.
+template <typename T, int V>
+static __device__ __forceinline__ fu_vec<T, V> fu_vsload_again(int byte_offset)
+{
+    return fu_vsload<T, V>(fu_again_at(byte_offset));
+}
+
+template <typename T, int V>
+static __device__ __forceinline__ void fu_vsstore(int byte_offset,
+                                                  const fu_vec<T, V> &v)
+{
+    fu_line<fu_vec<T, V>::BYTES> x;
+#pragma unroll
+    for (int i = 0; i < fu_vec<T, V>::WORDS; ++i)
+        x.w[i] = v.w[i];
+    fu_sstore<fu_line<fu_vec<T, V>::BYTES> >(byte_offset, x);
+}
+
 // The value of the lane whose number differs by xor; all lanes take part.
 static __device__ __forceinline__ fu_u32 fu_shfl_xor(fu_u32 x, int mask)
 {
@@ -863,13 +883,13 @@ fu_pre_norm_v0_k0(
     const fu_i64 o_x = row * d_N;
     const fu_i64 o_weight = 0;
     const fu_i64 o_y = row * d_N;
-    fu_vec<fu_bf16, 8> b_x[5];
+    fu_vec<fu_bf16, 8> b_x[4];
 #pragma unroll
-    for (int v = 0; v < 5; ++v) {
+    for (int v = 0; v < 4; ++v) {
         b_x[v] = fu_vzero<fu_bf16, 8>();
     }
 #pragma unroll
-    for (int v = 0; v < 5; ++v) {
+    for (int v = 0; v < 4; ++v) {
         const int c = (v * 32 + t) * 8;
         if (active && c < d_N) {
             b_x[v] = fu_vload<8>(p_x, o_x + c);
@@ -877,7 +897,7 @@ fu_pre_norm_v0_k0(
     }
     float r_3 = 0.0f;
 #pragma unroll
-    for (int v = 0; v < 5; ++v) {
+    for (int v = 0; v < 4; ++v) {
         const int c = (v * 32 + t) * 8;
         if (active && c < d_N) {
 #pragma unroll
@@ -899,7 +919,7 @@ fu_pre_norm_v0_k0(
     const float v_10 = v_7 + 1e-06f;
     const float v_11 = fu_rsqrt(v_10);
 #pragma unroll
-    for (int v = 0; v < 5; ++v) {
+    for (int v = 0; v < 4; ++v) {
         const int c = (v * 32 + t) * 8;
         if (active && c < d_N) {
             const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
@@ -919,7 +939,7 @@ fu_pre_norm_v0_k0(
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(256, 3)
+extern "C" __global__ void __launch_bounds__(128, 3)
 fu_pre_norm_v1_k0(
     const fu_bf16 *FU_RESTRICT p_x,
     const fu_bf16 *FU_RESTRICT p_weight,
@@ -935,26 +955,118 @@ fu_pre_norm_v1_k0(
         const fu_i64 o_x = row0 * d_N;
         const fu_i64 o_weight = 0;
         const fu_i64 o_y = row0 * d_N;
-        fu_vec<fu_bf16, 8> b_x[4];
+        fu_vec<fu_bf16, 8> b_x[8];
 #pragma unroll
-        for (int v = 0; v < 4; ++v) {
+        for (int v = 0; v < 8; ++v) {
             b_x[v] = fu_vzero<fu_bf16, 8>();
         }
 #pragma unroll
-        for (int v = 0; v < 4; ++v) {
-            const int c = (v * 256 + tid) * 8;
+        for (int v = 0; v < 8; ++v) {
+            const int c = (v * 128 + tid) * 8;
             if (c < d_N) {
                 b_x[v] = fu_vload<8>(p_x, o_x + c);
             }
         }
         float r_3 = 0.0f;
 #pragma unroll
-        for (int v = 0; v < 4; ++v) {
-            const int c = (v * 256 + tid) * 8;
+        for (int v = 0; v < 8; ++v) {
+            const int c = (v * 128 + tid) * 8;
             if (c < d_N) {
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_x = fu_get(b_x[v], e);
+                    const float v_2 = v_x * v_x;
+                    r_3 = r_3 + v_2;
+                }
+            }
+        }
+        // Combine over the threads of the row.
+        r_3 = r_3 + fu_shfl_xor(r_3, 16);
+        r_3 = r_3 + fu_shfl_xor(r_3, 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 4);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        if (lane == 0) {
+            fu_sstore<float>(warp * 8, r_3);
+        }
+        fu_barrier();
+        r_3 = fu_sload<float>((lane & 3) * 8);
+        r_3 = r_3 + fu_shfl_xor(r_3, 2);
+        r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        const float v_5 = fu_cast_f32(d_N);
+        const float v_7 = r_3 / v_5;
+        const float v_10 = v_7 + 1e-06f;
+        const float v_11 = fu_rsqrt(v_10);
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int c = (v * 128 + tid) * 8;
+            if (c < d_N) {
+                const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+                fu_stay_packed(b_x[v]);
+                fu_vec<fu_bf16, 8> s_y;
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_x = fu_get(b_x[v], e);
+                    const float v_13 = v_x * v_11;
+                    const float v_weight = fu_get(l_weight, e);
+                    const float v_y = v_13 * v_weight;
+                    fu_set(s_y, e, v_y);
+                }
+                fu_vstore<8>(p_y, o_y + c, s_y);
+            }
+        }
+    }
+}
+
+// Rows: one group of threads a row.
+extern "C" __global__ void __launch_bounds__(256, 2)
+fu_pre_norm_v2_k0(
+    const fu_bf16 *FU_RESTRICT p_x,
+    const fu_bf16 *FU_RESTRICT p_weight,
+    fu_bf16 *FU_RESTRICT p_y,
+    const fu_i64 d_M,
+    const fu_i64 d_N)
+{
+    const int tid = fu_tid();
+    const int lane = tid % 32;
+    const int warp = tid / 32;
+    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
+    if (row0 < d_M) {
+        // The first rows are on their way.
+        if (tid == 0) {
+#pragma unroll
+            for (int s = 0; s < 1; ++s) {
+                fu_mbarrier_init(s * 8 + 65664, 1);
+            }
+            fu_mbarrier_fence();
+#pragma unroll 1
+            for (int s = 0; s < 1; ++s) {
+                const fu_i64 fill = row0;
+                if (fill < d_M) {
+                    const int to = s * 65536 + 128;
+                    const int full = s * 8 + 65664;
+                    fu_mbarrier_expect(full, fu_i32(d_N * 2));
+                    if (d_N > 0) {
+                        fu_bulk_load(to, p_x + fill * d_N, fu_i32(d_N * 2), full);
+                    }
+                }
+            }
+        }
+        fu_barrier();
+        const fu_i64 o_weight = 0;
+        const fu_i64 o_y = row0 * d_N;
+        // The row has arrived.
+        const int ring = 128;
+        fu_mbarrier_wait(65664, 0);
+        float r_3 = 0.0f;
+#pragma unroll
+        for (int v = 0; v < 16; ++v) {
+            const int c = (v * 256 + tid) * 8;
+            if (c < d_N) {
+                const fu_vec<fu_bf16, 8> l_x = fu_vsload<fu_bf16, 8>(ring + c * 2);
+#pragma unroll
+                for (int e = 0; e < 8; ++e) {
+                    const float v_x = fu_get(l_x, e);
                     const float v_2 = v_x * v_x;
                     r_3 = r_3 + v_2;
                 }
@@ -979,102 +1091,8 @@ fu_pre_norm_v1_k0(
         const float v_10 = v_7 + 1e-06f;
         const float v_11 = fu_rsqrt(v_10);
 #pragma unroll
-        for (int v = 0; v < 4; ++v) {
+        for (int v = 0; v < 16; ++v) {
             const int c = (v * 256 + tid) * 8;
-            if (c < d_N) {
-                const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
-                fu_stay_packed(b_x[v]);
-                fu_vec<fu_bf16, 8> s_y;
-#pragma unroll
-                for (int e = 0; e < 8; ++e) {
-                    const float v_x = fu_get(b_x[v], e);
-                    const float v_13 = v_x * v_11;
-                    const float v_weight = fu_get(l_weight, e);
-                    const float v_y = v_13 * v_weight;
-                    fu_set(s_y, e, v_y);
-                }
-                fu_vstore<8>(p_y, o_y + c, s_y);
-            }
-        }
-    }
-}
-
-// Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(512, 2)
-fu_pre_norm_v2_k0(
-    const fu_bf16 *FU_RESTRICT p_x,
-    const fu_bf16 *FU_RESTRICT p_weight,
-    fu_bf16 *FU_RESTRICT p_y,
-    const fu_i64 d_M,
-    const fu_i64 d_N)
-{
-    const int tid = fu_tid();
-    const int lane = tid % 32;
-    const int warp = tid / 32;
-    const fu_i64 row0 = fu_i64(fu_bid_x()) + fu_i64(fu_bid_y()) * 2147483647;
-    if (row0 < d_M) {
-        // The first rows are on their way.
-        if (tid == 0) {
-#pragma unroll
-            for (int s = 0; s < 1; ++s) {
-                fu_mbarrier_init(s * 8 + 65792, 1);
-            }
-            fu_mbarrier_fence();
-#pragma unroll 1
-            for (int s = 0; s < 1; ++s) {
-                const fu_i64 fill = row0;
-                if (fill < d_M) {
-                    const int to = s * 65536 + 256;
-                    const int full = s * 8 + 65792;
-                    fu_mbarrier_expect(full, fu_i32(d_N * 2));
-                    if (d_N > 0) {
-                        fu_bulk_load(to, p_x + fill * d_N, fu_i32(d_N * 2), full);
-                    }
-                }
-            }
-        }
-        fu_barrier();
-        const fu_i64 o_weight = 0;
-        const fu_i64 o_y = row0 * d_N;
-        // The row has arrived.
-        const int ring = 256;
-        fu_mbarrier_wait(65792, 0);
-        float r_3 = 0.0f;
-#pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int c = (v * 512 + tid) * 8;
-            if (c < d_N) {
-                const fu_vec<fu_bf16, 8> l_x = fu_vsload<fu_bf16, 8>(ring + c * 2);
-#pragma unroll
-                for (int e = 0; e < 8; ++e) {
-                    const float v_x = fu_get(l_x, e);
-                    const float v_2 = v_x * v_x;
-                    r_3 = r_3 + v_2;
-                }
-            }
-        }
-        // Combine over the threads of the row.
-        r_3 = r_3 + fu_shfl_xor(r_3, 16);
-        r_3 = r_3 + fu_shfl_xor(r_3, 8);
-        r_3 = r_3 + fu_shfl_xor(r_3, 4);
-        r_3 = r_3 + fu_shfl_xor(r_3, 2);
-        r_3 = r_3 + fu_shfl_xor(r_3, 1);
-        if (lane == 0) {
-            fu_sstore<float>(warp * 8, r_3);
-        }
-        fu_barrier();
-        r_3 = fu_sload<float>((lane & 15) * 8);
-        r_3 = r_3 + fu_shfl_xor(r_3, 8);
-        r_3 = r_3 + fu_shfl_xor(r_3, 4);
-        r_3 = r_3 + fu_shfl_xor(r_3, 2);
-        r_3 = r_3 + fu_shfl_xor(r_3, 1);
-        const float v_5 = fu_cast_f32(d_N);
-        const float v_7 = r_3 / v_5;
-        const float v_10 = v_7 + 1e-06f;
-        const float v_11 = fu_rsqrt(v_10);
-#pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int c = (v * 512 + tid) * 8;
             if (c < d_N) {
                 const fu_vec<fu_bf16, 8> l_x = fu_vsload<fu_bf16, 8>(ring + c * 2);
                 const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
@@ -1107,41 +1125,79 @@ fu_pre_norm_v3_k0(
     const int lane = tid % 32;
     const int warp = tid / 32;
     const int rank = fu_cluster_rank();
-    const fu_i64 first = fu_i64(rank) * m_2;
-    const int mine = fu_i32(fu_min_i64(m_2, fu_max_i64(d_N - first, 0)));
+    const int first = rank * m_2;
+    const int end = fu_min_i64(first + m_2, d_N);
     // The blocks of the cluster share a row.
     if (tid == 0) {
-        fu_mbarrier_init(512, 1);
-        fu_mbarrier_init(520, 1);
+        fu_mbarrier_init(1024, 1);
+        fu_mbarrier_init(1032, 1);
         fu_mbarrier_fence();
-        fu_mbarrier_expect(512, 128);
+        fu_mbarrier_expect(1024, 256);
+        fu_mbarrier_expect(1032, 256);
     }
     fu_cluster_arrive();
-    const fu_i64 row0 = fu_i64(fu_cluster_x()) + fu_i64(fu_bid_y()) * 536870911;
+    int turn = 0;
+    // The first rows are on their way.
+    if (tid == 0) {
+#pragma unroll
+        for (int s = 0; s < 2; ++s) {
+            fu_mbarrier_init(s * 8 + 33920, 1);
+        }
+        fu_mbarrier_fence();
+#pragma unroll 1
+        for (int s = 0; s < 2; ++s) {
+            const fu_i64 fill = fu_i64(fu_cluster_x()) + fu_i64(fu_grid_x()) / 8 * s;
+            if (fill < d_M) {
+                const int to = s * 16384 + 1152;
+                const int full = s * 8 + 33920;
+                fu_mbarrier_expect(full, fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2));
+                if (fu_max_i64(fu_i64(end - first), 0) > 0) {
+                    fu_bulk_load(to, p_x + (fill * d_N + first), fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2), full);
+                }
+            }
+        }
+    }
+    fu_barrier();
+    int slot = 0;
+    int lap = 0;
+    // Operands that are the same for every row.
+    float f_weight[32];
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+        const int c = first + (v * 256 + tid) * 8;
+        if (c < end) {
+            const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, c);
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+                f_weight[v * 8 + e] = fu_get(l_weight, e);
+            }
+        }
+    }
     fu_cluster_wait();
-    if (row0 < d_M) {
-        const fu_i64 o_x = row0 * d_N;
+#pragma unroll 1
+    for (fu_i64 row0 = fu_i64(fu_cluster_x()); row0 < d_M; row0 += fu_i64(fu_grid_x()) / 8) {
         const fu_i64 o_weight = 0;
         const fu_i64 o_y = row0 * d_N;
-        fu_vec<fu_bf16, 8> b_x[8];
+        // The row has arrived.
+        const int ring = slot * 16384 + 1152;
+        fu_mbarrier_wait(slot * 8 + 33920, lap);
+        fu_vec<fu_bf16, 8> b_x[4];
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
+        for (int v = 0; v < 4; ++v) {
             b_x[v] = fu_vzero<fu_bf16, 8>();
         }
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
-                b_x[v] = fu_vload<8>(p_x, o_x + c);
+        for (int v = 0; v < 4; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
+                b_x[v] = fu_vsload<fu_bf16, 8>(ring + (c - first) * 2);
             }
         }
         float r_3 = 0.0f;
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
+        for (int v = 0; v < 4; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_x = fu_get(b_x[v], e);
@@ -1156,47 +1212,71 @@ fu_pre_norm_v3_k0(
         r_3 = r_3 + fu_shfl_xor(r_3, 4);
         r_3 = r_3 + fu_shfl_xor(r_3, 2);
         r_3 = r_3 + fu_shfl_xor(r_3, 1);
-        if (lane < 4) {
+        if (lane < 8) {
             float s0_0;
             s0_0 = r_3;
-            fu_remote_send(fu_remote_at((rank * 8 + warp) * 8, lane), s0_0, fu_remote_at(512, lane));
+            fu_remote_send(fu_remote_at((turn & 1) * 512 + (rank * 8 + warp) * 8, lane), s0_0, fu_remote_at((turn & 1) * 8 + 1024, lane));
         }
-        fu_mbarrier_wait_cluster(512, 0);
-        const float m0_0 = fu_sload<float>(lane * 8);
+        fu_mbarrier_wait_cluster((turn & 1) * 8 + 1024, turn >> 1);
+        if (tid == 0) {
+            fu_mbarrier_expect((turn & 1) * 8 + 1024, 256);
+        }
+        const float m0_0 = fu_sload<float>((turn & 1) * 512 + lane * 8);
         r_3 = m0_0;
+#pragma unroll
+        for (int q = 32; q < 64; q += 32) {
+            const float q0_0 = fu_sload<float>((turn & 1) * 512 + (lane + q) * 8);
+            r_3 = r_3 + q0_0;
+        }
         r_3 = r_3 + fu_shfl_xor(r_3, 16);
         r_3 = r_3 + fu_shfl_xor(r_3, 8);
         r_3 = r_3 + fu_shfl_xor(r_3, 4);
         r_3 = r_3 + fu_shfl_xor(r_3, 2);
         r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        turn = turn + 1 & 3;
+        // Its slot is free for the row 2 steps ahead.
+        if (tid == 0) {
+            const fu_i64 fill = row0 + fu_i64(fu_grid_x()) / 8 * 2;
+            if (fill < d_M) {
+                const int to = slot * 16384 + 1152;
+                const int full = slot * 8 + 33920;
+                fu_mbarrier_expect(full, fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2));
+                if (fu_max_i64(fu_i64(end - first), 0) > 0) {
+                    fu_bulk_load(to, p_x + (fill * d_N + first), fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2), full);
+                }
+            }
+        }
         const float v_5 = fu_cast_f32(d_N);
         const float v_7 = r_3 / v_5;
         const float v_10 = v_7 + 1e-06f;
         const float v_11 = fu_rsqrt(v_10);
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
-                const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+        for (int v = 0; v < 4; ++v) {
+            const int c = first + (v * 256 + tid) * 8;
+            if (c < end) {
                 fu_stay_packed(b_x[v]);
                 fu_vec<fu_bf16, 8> s_y;
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_x = fu_get(b_x[v], e);
                     const float v_13 = v_x * v_11;
-                    const float v_weight = fu_get(l_weight, e);
+                    const float v_weight = f_weight[v * 8 + e];
                     const float v_y = v_13 * v_weight;
                     fu_set(s_y, e, v_y);
                 }
                 fu_vstore<8>(p_y, o_y + c, s_y);
             }
         }
+        slot = slot + 1;
+        if (slot == 2) {
+            slot = 0;
+            lap = 1 - lap;
+        }
     }
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(256, 2)
+extern "C" __global__ void __launch_bounds__(512, 1)
 fu_pre_norm_v4_k0(
     const fu_bf16 *FU_RESTRICT p_x,
     const fu_bf16 *FU_RESTRICT p_weight,
@@ -1209,41 +1289,79 @@ fu_pre_norm_v4_k0(
     const int lane = tid % 32;
     const int warp = tid / 32;
     const int rank = fu_cluster_rank();
-    const fu_i64 first = fu_i64(rank) * m_2;
-    const int mine = fu_i32(fu_min_i64(m_2, fu_max_i64(d_N - first, 0)));
+    const int first = rank * m_2;
+    const int end = fu_min_i64(first + m_2, d_N);
     // The blocks of the cluster share a row.
     if (tid == 0) {
-        fu_mbarrier_init(1024, 1);
-        fu_mbarrier_init(1032, 1);
+        fu_mbarrier_init(2048, 1);
+        fu_mbarrier_init(2056, 1);
         fu_mbarrier_fence();
-        fu_mbarrier_expect(1024, 256);
+        fu_mbarrier_expect(2048, 512);
+        fu_mbarrier_expect(2056, 512);
     }
     fu_cluster_arrive();
-    const fu_i64 row0 = fu_i64(fu_cluster_x()) + fu_i64(fu_bid_y()) * 268435455;
+    int turn = 0;
+    // The first rows are on their way.
+    if (tid == 0) {
+#pragma unroll
+        for (int s = 0; s < 2; ++s) {
+            fu_mbarrier_init(s * 8 + 67712, 1);
+        }
+        fu_mbarrier_fence();
+#pragma unroll 1
+        for (int s = 0; s < 2; ++s) {
+            const fu_i64 fill = fu_i64(fu_cluster_x()) + fu_i64(fu_grid_x()) / 8 * s;
+            if (fill < d_M) {
+                const int to = s * 32768 + 2176;
+                const int full = s * 8 + 67712;
+                fu_mbarrier_expect(full, fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2));
+                if (fu_max_i64(fu_i64(end - first), 0) > 0) {
+                    fu_bulk_load(to, p_x + (fill * d_N + first), fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2), full);
+                }
+            }
+        }
+    }
+    fu_barrier();
+    int slot = 0;
+    int lap = 0;
+    // Operands that are the same for every row.
+    float f_weight[32];
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+        const int c = first + (v * 512 + tid) * 8;
+        if (c < end) {
+            const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, c);
+#pragma unroll
+            for (int e = 0; e < 8; ++e) {
+                f_weight[v * 8 + e] = fu_get(l_weight, e);
+            }
+        }
+    }
     fu_cluster_wait();
-    if (row0 < d_M) {
-        const fu_i64 o_x = row0 * d_N;
+#pragma unroll 1
+    for (fu_i64 row0 = fu_i64(fu_cluster_x()); row0 < d_M; row0 += fu_i64(fu_grid_x()) / 8) {
         const fu_i64 o_weight = 0;
         const fu_i64 o_y = row0 * d_N;
-        fu_vec<fu_bf16, 8> b_x[8];
+        // The row has arrived.
+        const int ring = slot * 32768 + 2176;
+        fu_mbarrier_wait(slot * 8 + 67712, lap);
+        fu_vec<fu_bf16, 8> b_x[4];
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
+        for (int v = 0; v < 4; ++v) {
             b_x[v] = fu_vzero<fu_bf16, 8>();
         }
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
-                b_x[v] = fu_vload<8>(p_x, o_x + c);
+        for (int v = 0; v < 4; ++v) {
+            const int c = first + (v * 512 + tid) * 8;
+            if (c < end) {
+                b_x[v] = fu_vsload<fu_bf16, 8>(ring + (c - first) * 2);
             }
         }
         float r_3 = 0.0f;
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
+        for (int v = 0; v < 4; ++v) {
+            const int c = first + (v * 512 + tid) * 8;
+            if (c < end) {
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_x = fu_get(b_x[v], e);
@@ -1261,14 +1379,17 @@ fu_pre_norm_v4_k0(
         if (lane < 8) {
             float s0_0;
             s0_0 = r_3;
-            fu_remote_send(fu_remote_at((rank * 8 + warp) * 8, lane), s0_0, fu_remote_at(1024, lane));
+            fu_remote_send(fu_remote_at((turn & 1) * 1024 + (rank * 16 + warp) * 8, lane), s0_0, fu_remote_at((turn & 1) * 8 + 2048, lane));
         }
-        fu_mbarrier_wait_cluster(1024, 0);
-        const float m0_0 = fu_sload<float>(lane * 8);
+        fu_mbarrier_wait_cluster((turn & 1) * 8 + 2048, turn >> 1);
+        if (tid == 0) {
+            fu_mbarrier_expect((turn & 1) * 8 + 2048, 512);
+        }
+        const float m0_0 = fu_sload<float>((turn & 1) * 1024 + lane * 8);
         r_3 = m0_0;
 #pragma unroll
-        for (int q = 32; q < 64; q += 32) {
-            const float q0_0 = fu_sload<float>((lane + q) * 8);
+        for (int q = 32; q < 128; q += 32) {
+            const float q0_0 = fu_sload<float>((turn & 1) * 1024 + (lane + q) * 8);
             r_3 = r_3 + q0_0;
         }
         r_3 = r_3 + fu_shfl_xor(r_3, 16);
@@ -1276,34 +1397,50 @@ fu_pre_norm_v4_k0(
         r_3 = r_3 + fu_shfl_xor(r_3, 4);
         r_3 = r_3 + fu_shfl_xor(r_3, 2);
         r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        turn = turn + 1 & 3;
+        // Its slot is free for the row 2 steps ahead.
+        if (tid == 0) {
+            const fu_i64 fill = row0 + fu_i64(fu_grid_x()) / 8 * 2;
+            if (fill < d_M) {
+                const int to = slot * 32768 + 2176;
+                const int full = slot * 8 + 67712;
+                fu_mbarrier_expect(full, fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2));
+                if (fu_max_i64(fu_i64(end - first), 0) > 0) {
+                    fu_bulk_load(to, p_x + (fill * d_N + first), fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2), full);
+                }
+            }
+        }
         const float v_5 = fu_cast_f32(d_N);
         const float v_7 = r_3 / v_5;
         const float v_10 = v_7 + 1e-06f;
         const float v_11 = fu_rsqrt(v_10);
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 256 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
-                const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+        for (int v = 0; v < 4; ++v) {
+            const int c = first + (v * 512 + tid) * 8;
+            if (c < end) {
                 fu_stay_packed(b_x[v]);
                 fu_vec<fu_bf16, 8> s_y;
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_x = fu_get(b_x[v], e);
                     const float v_13 = v_x * v_11;
-                    const float v_weight = fu_get(l_weight, e);
+                    const float v_weight = f_weight[v * 8 + e];
                     const float v_y = v_13 * v_weight;
                     fu_set(s_y, e, v_y);
                 }
                 fu_vstore<8>(p_y, o_y + c, s_y);
             }
         }
+        slot = slot + 1;
+        if (slot == 2) {
+            slot = 0;
+            lap = 1 - lap;
+        }
     }
 }
 
 // Rows: one group of threads a row.
-extern "C" __global__ void __launch_bounds__(512, 2)
+extern "C" __global__ void __launch_bounds__(1024, 1)
 fu_pre_norm_v5_k0(
     const fu_bf16 *FU_RESTRICT p_x,
     const fu_bf16 *FU_RESTRICT p_weight,
@@ -1316,29 +1453,65 @@ fu_pre_norm_v5_k0(
     const int lane = tid % 32;
     const int warp = tid / 32;
     const int rank = fu_cluster_rank();
-    const fu_i64 first = fu_i64(rank) * m_2;
-    const int mine = fu_i32(fu_min_i64(m_2, fu_max_i64(d_N - first, 0)));
+    const int first = rank * m_2;
+    const int end = fu_min_i64(first + m_2, d_N);
     // The blocks of the cluster share a row.
     if (tid == 0) {
-        fu_mbarrier_init(2048, 1);
-        fu_mbarrier_init(2056, 1);
+        fu_mbarrier_init(4096, 1);
+        fu_mbarrier_init(4104, 1);
         fu_mbarrier_fence();
-        fu_mbarrier_expect(2048, 512);
+        fu_mbarrier_expect(4096, 1024);
+        fu_mbarrier_expect(4104, 1024);
     }
     fu_cluster_arrive();
-    const fu_i64 row0 = fu_i64(fu_cluster_x()) + fu_i64(fu_bid_y()) * 268435455;
+    int turn = 0;
+    // The first rows are on their way.
+    if (tid == 0) {
+#pragma unroll
+        for (int s = 0; s < 2; ++s) {
+            fu_mbarrier_init(s * 8 + 135296, 1);
+        }
+        fu_mbarrier_fence();
+#pragma unroll 1
+        for (int s = 0; s < 2; ++s) {
+            const fu_i64 fill = fu_i64(fu_cluster_x()) + fu_i64(fu_grid_x()) / 8 * s;
+            if (fill < d_M) {
+                const int to = s * 65536 + 4224;
+                const int full = s * 8 + 135296;
+                fu_mbarrier_expect(full, fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2));
+                if (fu_max_i64(fu_i64(end - first), 0) > 0) {
+                    fu_bulk_load(to, p_x + (fill * d_N + first), fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2), full);
+                }
+            }
+        }
+    }
+    fu_barrier();
+    int slot = 0;
+    int lap = 0;
+    // Operands that are the same for every row.
+#pragma unroll
+    for (int v = 0; v < 4; ++v) {
+        const int c = first + (v * 1024 + tid) * 8;
+        if (c < end) {
+            const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, c);
+            fu_vsstore((c - first) * 2 + 135312, l_weight);
+        }
+    }
+    fu_barrier();
     fu_cluster_wait();
-    if (row0 < d_M) {
-        const fu_i64 o_x = row0 * d_N;
+#pragma unroll 1
+    for (fu_i64 row0 = fu_i64(fu_cluster_x()); row0 < d_M; row0 += fu_i64(fu_grid_x()) / 8) {
         const fu_i64 o_weight = 0;
         const fu_i64 o_y = row0 * d_N;
+        // The row has arrived.
+        const int ring = slot * 65536 + 4224;
+        fu_mbarrier_wait(slot * 8 + 135296, lap);
         float r_3 = 0.0f;
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 512 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
-                const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, o_x + c);
+        for (int v = 0; v < 4; ++v) {
+            const int c = first + (v * 1024 + tid) * 8;
+            if (c < end) {
+                const fu_vec<fu_bf16, 8> l_x = fu_vsload<fu_bf16, 8>(ring + (c - first) * 2);
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
                     const float v_x = fu_get(l_x, e);
@@ -1356,14 +1529,17 @@ fu_pre_norm_v5_k0(
         if (lane < 8) {
             float s0_0;
             s0_0 = r_3;
-            fu_remote_send(fu_remote_at((rank * 16 + warp) * 8, lane), s0_0, fu_remote_at(2048, lane));
+            fu_remote_send(fu_remote_at((turn & 1) * 2048 + (rank * 32 + warp) * 8, lane), s0_0, fu_remote_at((turn & 1) * 8 + 4096, lane));
         }
-        fu_mbarrier_wait_cluster(2048, 0);
-        const float m0_0 = fu_sload<float>(lane * 8);
+        fu_mbarrier_wait_cluster((turn & 1) * 8 + 4096, turn >> 1);
+        if (tid == 0) {
+            fu_mbarrier_expect((turn & 1) * 8 + 4096, 1024);
+        }
+        const float m0_0 = fu_sload<float>((turn & 1) * 2048 + lane * 8);
         r_3 = m0_0;
 #pragma unroll
-        for (int q = 32; q < 128; q += 32) {
-            const float q0_0 = fu_sload<float>((lane + q) * 8);
+        for (int q = 32; q < 256; q += 32) {
+            const float q0_0 = fu_sload<float>((turn & 1) * 2048 + (lane + q) * 8);
             r_3 = r_3 + q0_0;
         }
         r_3 = r_3 + fu_shfl_xor(r_3, 16);
@@ -1371,17 +1547,17 @@ fu_pre_norm_v5_k0(
         r_3 = r_3 + fu_shfl_xor(r_3, 4);
         r_3 = r_3 + fu_shfl_xor(r_3, 2);
         r_3 = r_3 + fu_shfl_xor(r_3, 1);
+        turn = turn + 1 & 3;
         const float v_5 = fu_cast_f32(d_N);
         const float v_7 = r_3 / v_5;
         const float v_10 = v_7 + 1e-06f;
         const float v_11 = fu_rsqrt(v_10);
 #pragma unroll
-        for (int v = 0; v < 8; ++v) {
-            const int own = (v * 512 + tid) * 8;
-            const fu_i64 c = first + own;
-            if (own < mine) {
-                const fu_vec<fu_bf16, 8> l_x = fu_vload<8>(p_x, fu_again(o_x + first) + fu_i64(own));
-                const fu_vec<fu_bf16, 8> l_weight = fu_vload<8>(p_weight, o_weight + c);
+        for (int v = 0; v < 4; ++v) {
+            const int c = first + (v * 1024 + tid) * 8;
+            if (c < end) {
+                const fu_vec<fu_bf16, 8> l_x = fu_vsload<fu_bf16, 8>(ring + (c - first) * 2);
+                const fu_vec<fu_bf16, 8> l_weight = fu_vsload_again<fu_bf16, 8>((c - first) * 2 + 135312);
                 fu_vec<fu_bf16, 8> s_y;
 #pragma unroll
                 for (int e = 0; e < 8; ++e) {
@@ -1393,6 +1569,24 @@ fu_pre_norm_v5_k0(
                 }
                 fu_vstore<8>(p_y, o_y + c, s_y);
             }
+        }
+        fu_barrier();
+        // Its slot is free for the row 2 steps ahead.
+        if (tid == 0) {
+            const fu_i64 fill = row0 + fu_i64(fu_grid_x()) / 8 * 2;
+            if (fill < d_M) {
+                const int to = slot * 65536 + 4224;
+                const int full = slot * 8 + 135296;
+                fu_mbarrier_expect(full, fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2));
+                if (fu_max_i64(fu_i64(end - first), 0) > 0) {
+                    fu_bulk_load(to, p_x + (fill * d_N + first), fu_i32(fu_max_i64(fu_i64(end - first), 0) * 2), full);
+                }
+            }
+        }
+        slot = slot + 1;
+        if (slot == 2) {
+            slot = 0;
+            lap = 1 - lap;
         }
     }
 }
