@@ -23,7 +23,7 @@ SOFTMAX = """fusion f(x: f32[M, N]) -> (y: f32[M, N])
 
 
 def ptx_of(text, arch):
-    fusec(text, f"--arch={arch}", "-DM=8192", "-DN=4096", "-o", "f.ptx")
+    fusec(text, f"--arch={arch}", "-DM=8192", "-DN=1024", "-o", "f.ptx")
     return Path("f.ptx").read_text(), Path("f.cu").read_text()
 
 
