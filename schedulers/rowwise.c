@@ -71,8 +71,8 @@ set_span(struct row_use *u, node_id n)
         if (!row_needs(u, phase, n))
             continue;
         if (u->first[n] < 0)
-            u->first[n] = (int8_t)phase;
-        u->last[n] = (int8_t)phase;
+            u->first[n] = (int16_t)phase;
+        u->last[n] = (int16_t)phase;
     }
 }
 
@@ -109,8 +109,8 @@ row_use(const struct problem *p, const struct kernel_plan *k)
     u.store = NEW_ARRAY(p->arena, uint8_t, nodes + 1);
     u.over_rows = NEW_ARRAY(p->arena, bool, nodes + 1);
     u.needed = NEW_ARRAY(p->arena, uint32_t, nodes + 1);
-    u.first = NEW_ARRAY(p->arena, int8_t, nodes + 1);
-    u.last = NEW_ARRAY(p->arena, int8_t, nodes + 1);
+    u.first = NEW_ARRAY(p->arena, int16_t, nodes + 1);
+    u.last = NEW_ARRAY(p->arena, int16_t, nodes + 1);
     for (uint32_t i = k ? k->n_buffers : 0; i-- > 0;) {
         const struct buffer_plan *b = &k->buffers[i];
 

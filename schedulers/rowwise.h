@@ -16,10 +16,10 @@ struct row_use {
     const struct kernel_plan *k; /* NULL: nothing is kept */
     int phases;
     /* By node; small, as each candidate has one. */
-    uint32_t *needed;     /* phases, bit by bit; values along columns */
-    int8_t *first, *last; /* phase; -1: none */
-    uint8_t *store;       /* enum store of the plan's buffer */
-    bool *over_rows;      /* it waits over all rows */
+    uint32_t *needed;      /* phases, bit by bit; values along columns */
+    int16_t *first, *last; /* phase; -1: none */
+    uint8_t *store;        /* enum store of the plan's buffer */
+    bool *over_rows;       /* it waits over all rows */
 };
 
 struct row_use row_use(const struct problem *p, const struct kernel_plan *k);

@@ -436,6 +436,7 @@ put_before(struct arena *a, const candidate_vec *first, candidate_vec *v)
 {
     candidate_vec all = {0};
 
+    assert(v->n > 0);
     for (uint32_t i = 0; i < first->n; i++)
         if (!has_fallback(first->v[i]) ||
             whole_ns(first->v[i]) < whole_ns(v->v[0]))
