@@ -47,6 +47,34 @@ rw_share_loop(struct rw *w, struct kbuild *b, const struct fold *f)
     return ke_var(w->a, "e");
 }
 
+void
+rw_add_to_share(struct rw *w, struct kbuild *b, const struct fold *f,
+                const struct part *part)
+{
+    const struct kexpr *sum = part->sum, *e = part->e, *share;
+
+    if (sum) {
+        rw_sum_add(w, b, f->vec > 1 ? ke_elem(w->a, sum, e) : sum, part->x);
+        return;
+    }
+    share = rw_share_element(w, f, part->n, e);
+    kb_assign(b, share, rw_combine(w, part->n, share, part->x));
+}
+
+void
+rw_close_share(struct rw *w, const struct kbuild *b, const struct fold *f,
+               node_id n, const struct kexpr *sum)
+{
+    struct kbuild in = *b;
+    const struct kexpr *e;
+
+    if (!sum)
+        return;
+    e = rw_share_loop(w, &in, f);
+    kb_assign(&in, rw_share_element(w, f, n, e),
+              rw_sum_value(w, f->vec > 1 ? ke_elem(w->a, sum, e) : sum));
+}
+
 /* One partial row's columns join the running sums of the thread. */
 static void
 add_partial_row(struct rw *w, struct kbuild *b, const struct fold *f, node_id n,
@@ -69,15 +97,9 @@ add_partial_row(struct rw *w, struct kbuild *b, const struct fold *f, node_id n,
                            pointer, at));
     }
     e = rw_share_loop(w, &in, f);
-    if (f->vec > 1) {
+    if (f->vec > 1)
         x = ke_call(a, "fu_get", NULL, 2, x, e);
-        sum = sum ? ke_elem(a, sum, e) : NULL;
-    }
-    if (sum)
-        rw_sum_add(w, &in, sum, x);
-    else
-        kb_assign(&in, rw_share_element(w, f, n, e),
-                  rw_combine(w, n, rw_share_element(w, f, n, e), x));
+    rw_add_to_share(w, &in, f, &(struct part){n, sum, e, x});
 }
 
 /* The sums of the thread of reduction n. */
@@ -98,7 +120,7 @@ static void
 fold_share(struct rw *w, struct kbuild *b, const struct fold *f, node_id n)
 {
     struct arena *a = w->a;
-    const struct kexpr *rows = lower_sym(w->ctx, &w->lk, w->partials), *p, *e;
+    const struct kexpr *rows = lower_sym(w->ctx, &w->lk, w->partials), *p;
     const struct kexpr *sum = NULL;
     struct kbuild in, loop;
 
@@ -110,11 +132,7 @@ fold_share(struct rw *w, struct kbuild *b, const struct fold *f, node_id n)
     loop =
         kb_for(&in, "int", "p", ke_var(a, "slice"), rows, ke_int(a, f->slices));
     add_partial_row(w, &loop, f, n, p, sum);
-    if (!sum)
-        return;
-    e = rw_share_loop(w, &in, f);
-    kb_assign(&in, rw_share_element(w, f, n, e),
-              rw_sum_value(w, f->vec > 1 ? ke_elem(a, sum, e) : sum));
+    rw_close_share(w, &in, f, n, sum);
 }
 
 /* Of column e of this thread in a slice, in the scratch of the fold. */

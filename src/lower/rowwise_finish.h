@@ -28,6 +28,17 @@ const struct kexpr *rw_share_element(const struct rw *w, const struct fold *f,
                                      node_id n, const struct kexpr *e);
 const struct kexpr *rw_share_loop(struct rw *w, struct kbuild *b,
                                   const struct fold *f);
+/* What joins the sums of the thread: of reduction n, element e, where `sum` is
+ * what rw_sum_open gave, or NULL. */
+struct part {
+    node_id n;
+    const struct kexpr *sum, *e, *x;
+};
+void rw_add_to_share(struct rw *w, struct kbuild *b, const struct fold *f,
+                     const struct part *part);
+/* The open sums become the thread's share. */
+void rw_close_share(struct rw *w, const struct kbuild *b, const struct fold *f,
+                    node_id n, const struct kexpr *sum);
 /* What follows the sums, for each column of the thread. */
 void rw_finish_share(struct rw *w, struct kbuild *b, const struct fold *f);
 

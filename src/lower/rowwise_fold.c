@@ -99,11 +99,7 @@ add_part(struct rw *w, struct kbuild *b, const struct fold *f, node_id n,
 
     x = ke_call(a, "fu_get", NULL, 2, ke_elem(a, part_of(w, n), ke_var(a, "i")),
                 e);
-    if (sum)
-        rw_sum_add(w, &in, f->vec > 1 ? ke_elem(a, sum, e) : sum, x);
-    else
-        kb_assign(&in, rw_share_element(w, f, n, e),
-                  rw_combine(w, n, rw_share_element(w, f, n, e), x));
+    rw_add_to_share(w, &in, f, &(struct part){n, sum, e, x});
 }
 
 /* This thread's share of the partial rows of reductions FIRST to END - 1. */
@@ -112,7 +108,7 @@ fold_shares(struct rw *w, struct kbuild *b, const struct fold *f, node_id first,
             node_id end, int n_loads)
 {
     struct arena *a = w->a;
-    const struct kexpr **sum = NEW_ARRAY(a, const struct kexpr *, end), *e;
+    const struct kexpr **sum = NEW_ARRAY(a, const struct kexpr *, end);
     struct kbuild in, loop, row;
 
     for (node_id n = first; n < end; n++)
@@ -139,14 +135,8 @@ fold_shares(struct rw *w, struct kbuild *b, const struct fold *f, node_id first,
     for (node_id n = first; n < end; n++)
         if (rw_is_folded(w, n))
             add_part(w, &row, f, n, sum[n]);
-    for (node_id n = first; n < end; n++) {
-        if (!rw_is_folded(w, n) || !sum[n])
-            continue;
-        row = in;
-        e = rw_share_loop(w, &row, f);
-        kb_assign(&row, rw_share_element(w, f, n, e),
-                  rw_sum_value(w, f->vec > 1 ? ke_elem(a, sum[n], e) : sum[n]));
-    }
+    for (node_id n = first; n < end; n++)
+        rw_close_share(w, &in, f, n, sum[n]);
 }
 
 /* Thread k of the block adds up column k, in the order of the slices. */
