@@ -132,14 +132,16 @@ void
 cost_finish(const struct problem *p, const struct work *w, struct plan_cost *c)
 {
     double resident = MAX(c->blocks_per_sm, 1), round, stall, *t = c->term;
-    double loss = MAX(w->loss, 1.0);
+    double loss = MAX(w->loss, 1.0), again = MAX(w->again, 1.0), steps;
 
     c->waves = w->blocks / (p->dev->sms * resident);
     c->total_ns = pipe_time(p, w, c, resident);
     t[CT_ROUNDS] = c->total_ns * (c->quantisation - 1);
     c->quantisation *= loss;
     t[CT_CLUSTER] = c->total_ns * (c->quantisation - 1) - t[CT_ROUNDS];
-    c->total_ns *= c->quantisation;
+    steps = c->total_ns * c->quantisation;
+    t[CT_AGAIN] = steps * (again - 1);
+    c->total_ns = steps * again;
     round = c->total_ns / MAX(w->rounds, 1.0);
     stall = chain_time(p, w, c, resident) - round;
     t[CT_RAMP] = RAMP_NS;

@@ -13,6 +13,7 @@ struct work {
     double warps;    /* of a block */
     bool chained;    /* loads, exchanges, arithmetic follow each other */
     double loss;     /* of clusters, a factor of the rounds; 0: none */
+    double again;    /* the same of what rows read again */
     double reach;    /* share of the copy rate that its loads attain; 0: all */
     double slots;    /* of a ring; 0: none */
     double

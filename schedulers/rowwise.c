@@ -170,13 +170,6 @@ rowwise_refuse(const struct problem *p)
 }
 
 static bool
-is_row_leaf(const struct facts *f, node_id n)
-{
-    return f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
-           node_has_rows(f, n);
-}
-
-static bool
 is_invariant_leaf(const struct facts *f, node_id n)
 {
     return f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
@@ -425,7 +418,7 @@ row_keep_answer(const struct problem *p, struct candidate *c,
     if (!keep_values(p, c, r))
         return false;
     for (node_id n = 0; n < f->g->n_nodes; n++) {
-        if (is_row_leaf(f, n))
+        if (row_is_input(f, n))
             keep_row_leaf(p, c, n, r);
         else if (is_invariant_leaf(f, n))
             keep_invariant(p, c, n, r);

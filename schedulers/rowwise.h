@@ -38,6 +38,13 @@ row_span(const struct row_use *u, node_id n, int *ret_first, int *ret_last)
     *ret_last = u->last[n];
     return true;
 }
+/* An input along the columns that differs from row to row. */
+static inline bool
+row_is_input(const struct facts *f, node_id n)
+{
+    return f->node[n].live && f->node[n].is_leaf && node_has_column(f, n) &&
+           node_has_rows(f, n);
+}
 /* Phase of a reduction: the level of its operand. */
 static inline int
 row_reduction_phase(const struct facts *f, node_id n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a row kernel moves, issues, and holds in registers. What it
- * moves and issues is counted in rowwise_traffic.c. */
+/* What a row kernel takes: time, registers, shared memory. What it moves and
+ * issues is counted in rowwise_traffic.c. */
 #include "support/base.h"
 
 #include "schedulers/rowwise.h"
@@ -25,7 +25,8 @@ enum {
 };
 
 /* A block that isn't persistent has loads in flight for a part of its life
- * only: four blocks of 16 KiB reached copy speed on an H200, three did not. */
+ * only: four blocks of 16 KiB reached copy speed on an H200, three did not.
+ * Fitted. */
 static const double ONE_SHOT_DUTY = 0.65;
 
 /* Where hardly a register is left the assembler may order loads behind each
@@ -225,13 +226,6 @@ row_registers(const struct row_use *u, const struct row_shape *s, int phase)
     return regs;
 }
 
-/* An input along the columns that differs from row to row. */
-static bool
-is_row_leaf(const struct facts *f, node_id n)
-{
-    return f->node[n].is_leaf && node_has_column(f, n) && node_has_rows(f, n);
-}
-
 static int
 next_row_registers(const struct row_use *u, const struct row_shape *s)
 {
@@ -239,7 +233,7 @@ next_row_registers(const struct row_use *u, const struct row_shape *s)
     int regs = 0;
 
     for (uint32_t i = 0; s->prefetch && i < f->n_leaves; i++)
-        if (is_row_leaf(f, f->leaves[i]))
+        if (row_is_input(f, f->leaves[i]))
             regs += kept_registers(u, s, f->leaves[i]);
     return regs;
 }
@@ -304,7 +298,7 @@ unpacked_registers(const struct row_use *u, const struct row_shape *s)
     for (uint32_t i = 0; i < f->n_leaves; i++) {
         node_id n = f->leaves[i];
 
-        if (is_row_leaf(f, n) && kept_registers(u, s, n) > 0 &&
+        if (row_is_input(f, n) && kept_registers(u, s, n) > 0 &&
             dtype_info[graph_node(f->g, n)->dtype].bytes == 2)
             return s->ept / 2;
     }
@@ -637,7 +631,7 @@ rowwise_cost(const struct problem *p, const struct kernel_plan *k, int64_t n,
     w.loss = row_cluster_loss(k, c->blocks_per_sm);
     w.reach = ring_reach(&s, &t);
     if (s.persistent && t.reload_phases > 0)
-        w.loss *= RELOAD_LOSS;
+        w.again = RELOAD_LOSS;
     set_inflight(&u, &s, &t, &w, MAX(n, 1), c);
     set_bytes(p, &s, &t, lane_waste(&s, n), c);
     if (outgrows_l2(p, &s, &t, c))

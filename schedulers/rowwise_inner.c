@@ -54,22 +54,32 @@ resident_blocks(const struct problem *p, const struct kernel_plan *k, int64_t n)
     return MAX(blocks, 1);
 }
 
+static struct kernel_plan *
+add_as_it_is(const struct problem *p, const struct slot_shape *s,
+             const struct row_geometry *g, const struct row_held *held,
+             candidate_vec *out)
+{
+    enum scheduler_id id =
+        row_reads_once(p) ? SCHED_REDUCTION : SCHED_INNER_PERSISTENT;
+    struct candidate *c = row_candidate(p, out, id, held);
+
+    row_set(c->plan.kernels, g, g->looped ? ANY_EXTENT : s->bound);
+    c->summary = arena_join(p->arena, c->summary, row_cluster_summary(p, g));
+    return c->plan.kernels;
+}
+
+/* With as many blocks on a multiprocessor as it takes. */
 static void
 add(const struct problem *p, const struct slot_shape *s,
     const struct row_geometry *g, const struct row_held *held,
     candidate_vec *out)
 {
-    enum scheduler_id id =
-        row_reads_once(p) ? SCHED_REDUCTION : SCHED_INNER_PERSISTENT;
-    struct candidate *c;
+    struct kernel_plan *k;
 
     if (!held)
         return;
-    c = row_candidate(p, out, id, held);
-    row_set(c->plan.kernels, g, g->looped ? ANY_EXTENT : s->bound);
-    c->summary = arena_join(p->arena, c->summary, row_cluster_summary(p, g));
-    c->plan.kernels->key[PK_BLOCKS_PER_SM] =
-        resident_blocks(p, c->plan.kernels, s->n);
+    k = add_as_it_is(p, s, g, held, out);
+    k->key[PK_BLOCKS_PER_SM] = resident_blocks(p, k, s->n);
 }
 
 /* The row in shared memory, where each phase reads it again. Of two blocks one
@@ -176,8 +186,7 @@ add_ringed(const struct problem *p, const struct slot_shape *s,
              r->how != KEEP_CUT))
             continue;
         base = out->n;
-        add(p, s, &g, r->held[0], out);
-        out->v[base]->plan.kernels->key[PK_BLOCKS_PER_SM] = at->blocks;
+        add_as_it_is(p, s, &g, r->held[0], out);
         row_propose_rings(p, s, r->held[0], base, out);
         out->v[base] = out->v[--out->n];
     }

@@ -15,12 +15,6 @@
 
 enum { MOST_STAGES = 8 };
 
-static bool
-is_row_leaf(const struct facts *f, node_id n)
-{
-    return f->node[n].is_leaf && node_has_column(f, n) && node_has_rows(f, n);
-}
-
 static enum store
 ring_store(const struct problem *p, enum store was, bool stays)
 {
@@ -51,7 +45,7 @@ fill_by_ring(const struct problem *p, const struct row_held *held, bool stays)
 
     for (uint32_t i = 0; i < held->n_buffers; i++) {
         b[i] = held->buffers[i];
-        if (!is_row_leaf(p->f, b[i].node) || !row_is_packable(p->f, b[i].node))
+        if (!row_is_input(p->f, b[i].node) || !row_is_packable(p->f, b[i].node))
             continue;
         b[i].key[BK_STORE] =
             ring_store(p, (enum store)b[i].key[BK_STORE], stays);
@@ -77,7 +71,7 @@ static bool
 has_packed(const struct problem *p, const struct buffer_plan *b, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (is_row_leaf(p->f, b[i].node) &&
+        if (row_is_input(p->f, b[i].node) &&
             b[i].key[BK_STORE] == STORE_REGISTER_PACKED)
             return true;
     return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rowwise_stall: what one step of a row kernel waits for: the row's arrival,
  * the combinations of its reductions, reads that no one sent for ahead. The
- * numbers were measured on an H200 over 550 plans of norms and softmax
- * (docs/performance/). */
+ * numbers were fitted to 2,500 plans of norms and softmax, measured on an H200
+ * (docs/performance/); what is said of one was seen by itself. */
 #include "support/base.h"
 
 #include "schedulers/rowwise_shape.h"
