@@ -46,6 +46,18 @@ make_input(struct graph *part, const struct graph *g, node_id n)
     part->params[part->n_params++] = p;
 }
 
+/* Views of what waits are read as it waits: in the type of the computation. */
+static void
+retype_views(struct graph *part)
+{
+    for (node_id n = 0; n < part->n_nodes; n++) {
+        struct node *nd = &part->nodes[n];
+
+        if (op_info[nd->op].class == OC_VIEW)
+            nd->dtype = part->nodes[nd->args[0]].dtype;
+    }
+}
+
 static struct result
 make_result(struct graph *part, const struct graph *g, node_id n)
 {
@@ -212,6 +224,7 @@ part_graph(struct arena *a, const struct graph *g, const struct variant_plan *v,
     for (uint32_t i = 0; i < k; i++)
         for (uint32_t w = 0; w < v->kernels[i].n_writes; w++)
             make_input(part, g, v->kernels[i].writes[w]);
+    retype_views(part);
     part->results =
         NEW_ARRAY(a, struct result, own->n_writes + g->n_results + 1);
     part->n_results = 0;
