@@ -17,7 +17,13 @@
 
 #define __device__
 #define __host__
-#define __global__
+/* Kernels are built as they stand, the machine with the compiler's optimization:
+ * most of a build is their text, most of a run is the machine. */
+#ifdef __clang__
+#define __global__ __attribute__((optnone, noinline))
+#else
+#define __global__ __attribute__((optimize("O0")))
+#endif
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
 #define FU_RESTRICT __restrict__
