@@ -351,6 +351,12 @@ rw_ring_start(struct rw *w, struct kbuild *b, const struct kexpr *first,
     if (!w->ring.pieces) {
         in = kb_if(b, is_first(w, w->tpr));
         init_barriers(w, &in);
+        if (w->tpr < WARP) {
+            /* A warp begins several rings; racecheck takes their barriers for
+             * one lane's. */
+            kb_eval(b, ke_call(w->a, "fu_warp_barrier", NULL, 0));
+            in = kb_if(b, is_first(w, w->tpr));
+        }
     }
     fill_all(w, &in, first, stride);
     if (!w->ring.pieces)
