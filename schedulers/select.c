@@ -406,11 +406,11 @@ wants_room(const struct candidate *c)
     return false;
 }
 
-/* Some slot takes every launch that the guard admits. */
+/* One of the first N slots takes every launch that the guard admits. */
 static bool
-takes_all(const struct selection *sel, const char *guard)
+first_take_all(const struct selection *sel, uint32_t n, const char *guard)
 {
-    for (uint32_t i = 0; i < sel->n_slots; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         const struct variant_slot *s = &sel->slots[i];
 
         if ((!*s->guard || !strcmp(s->guard, guard)) &&
@@ -418,6 +418,24 @@ takes_all(const struct selection *sel, const char *guard)
             return true;
     }
     return false;
+}
+
+static bool
+takes_all(const struct selection *sel, const char *guard)
+{
+    return first_take_all(sel, sel->n_slots, guard);
+}
+
+/* A measured plan may take what later slots were for. */
+static void
+drop_unreached(struct selection *sel)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < sel->n_slots; i++)
+        if (!first_take_all(sel, n, sel->slots[i].guard))
+            sel->slots[n++] = sel->slots[i];
+    sel->n_slots = n;
 }
 
 static bool
@@ -610,8 +628,10 @@ select_plans(struct arena *a, const struct facts *f,
     sel->slots = NEW_ARRAY(a, struct variant_slot, MAX_SLOTS);
     make_slots(p, sel);
     close_slots(p, sel);
-    if (opt->tuned)
+    if (opt->tuned || opt->measured) {
         select_tuned(p, sel, opt, d);
+        drop_unreached(sel);
+    }
     for (uint32_t i = 0; i < opt->n_sets; i++)
         if (!select_set(p, sel, opt, opt->sets[i], d))
             return NULL;

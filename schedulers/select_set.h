@@ -6,8 +6,8 @@
 
 #include "sched/scheduler.h"
 
-/* Puts the measured plan that fits a slot before its candidates; warns of those
- * that can't run. */
+/* Puts the measured plan that fits a slot before its candidates, the user's
+ * before ours; warns of the user's that can't run. */
 void select_tuned(const struct problem *p, struct selection *sel,
                   const struct select_options *opt, struct diag *d);
 /* False after an error was reported: a bad path, key or value. */

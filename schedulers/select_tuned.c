@@ -79,17 +79,18 @@ put_first(struct arena *a, struct variant_slot *slot, struct candidate c)
     slot->chosen = 0;
 }
 
-static void
+/* True when an entry of the file was put before the candidates. Those that
+ * can't run are reported, unless D is NULL. */
+static bool
 tune_slot(const struct problem *p, struct selection *sel, uint32_t index,
-          const struct select_options *opt, struct diag *d)
+          const struct tuned_file *file, const char *device, struct diag *d)
 {
     struct variant_slot *slot = &sel->slots[index];
     const int64_t sizes[2] = {sel->rows, slot->columns};
     const struct tuned_entry *e;
     uint32_t at = 0;
 
-    while (
-        (e = tuned_find(opt->tuned, p->f->g, opt->device_name, sizes, &at))) {
+    while (file && (e = tuned_find(file, p->f->g, device, sizes, &at))) {
         struct candidate c = make_candidate(p, slot, e);
         const char *why;
 
@@ -100,10 +101,13 @@ tune_slot(const struct problem *p, struct selection *sel, uint32_t index,
             why = select_cost(p, slot->columns, &c.plan);
         if (!why) {
             put_first(p->arena, slot, c);
-            return;
+            return true;
         }
-        diag_report(d, DIAG_TUNED_REFUSED, e->span, p->f->g->name, index, why);
+        if (d)
+            diag_report(d, DIAG_TUNED_REFUSED, e->span, p->f->g->name, index,
+                        why);
     }
+    return false;
 }
 
 void
@@ -111,5 +115,6 @@ select_tuned(const struct problem *p, struct selection *sel,
              const struct select_options *opt, struct diag *d)
 {
     for (uint32_t i = 0; i < sel->n_slots; i++)
-        tune_slot(p, sel, i, opt, d);
+        if (!tune_slot(p, sel, i, opt->tuned, opt->device_name, d))
+            tune_slot(p, sel, i, opt->measured, opt->device_name, NULL);
 }

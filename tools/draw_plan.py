@@ -324,7 +324,7 @@ def take(explained, args):
 
 def explain(fusec, program, device, bindings):
     with tempfile.TemporaryDirectory() as folder:
-        command = [fusec, program, "--explain=json", "--device=" + device,
+        command = [fusec, program, "--untuned", "--explain=json", "--device=" + device,
                    "-o", os.path.join(folder, "plan.cu")]
         for b in bindings:
             command += ["-D", b]

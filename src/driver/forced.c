@@ -12,6 +12,7 @@
 #include "sched/parts.h"
 #include "sched/plan_guard.h"
 #include "sched/tuned.h"
+#include "schedulers/measured.h"
 #include "support/arena.h"
 #include "support/buf.h"
 #include "support/diag.h"
@@ -153,4 +154,54 @@ read_tuned(struct pipeline *p)
         return NULL;
     return tuned_parse(p->arena, p->diag,
                        source_new(p->arena, path, text, len));
+}
+
+/* "h200.txt" is the table of h200. */
+static bool
+is_table_of(const struct embedded *table, const char *device)
+{
+    size_t n = strlen(device);
+
+    return !strncmp(table->name, device, n) && !strcmp(table->name + n, ".txt");
+}
+
+/* Entry by entry, those of one signature: the rest needn't be parsed. */
+static void
+take_entries(struct buf *b, const char *text, const char *signature)
+{
+    static const char word[] = "\nentry ";
+    const char *at = text, *next;
+
+    while ((at = strstr(at, word)) != NULL) {
+        next = strstr(at + 1, word);
+        if (!strncmp(at + strlen(word), signature, strlen(signature)))
+            buf_write(b, at, next ? (size_t)(next - at) : strlen(at));
+        at++;
+    }
+}
+
+static const struct tuned_file *
+measured_of(struct pipeline *p, const struct embedded *table)
+{
+    struct buf b;
+
+    buf_init(&b, p->arena);
+    buf_puts(&b, "tuned 1");
+    for (uint32_t i = 0; i < p->n_units; i++) {
+        char signature[17];
+
+        graph_signature(p->units[i].facts->g, signature);
+        take_entries(&b, table->text, signature);
+    }
+    return tuned_parse(p->arena, p->diag,
+                       source_new(p->arena, table->name, b.data, b.len));
+}
+
+const struct tuned_file *
+read_measured(struct pipeline *p)
+{
+    for (unsigned i = 0; i < measured_plans_count; i++)
+        if (is_table_of(&measured_plans[i], p->device.name))
+            return measured_of(p, &measured_plans[i]);
+    return NULL;
 }

@@ -325,6 +325,9 @@ apply(struct parser *p, enum option_id id, const char *arg)
         return set_text(&o->plan, arg);
     case OPT_TUNED:
         return set_text(&o->tuned, arg);
+    case OPT_UNTUNED:
+        o->untuned = true;
+        return true;
     case OPT_CANDIDATES:
         return set_candidates(p, arg);
     case OPT_SET:

@@ -57,6 +57,7 @@ struct options {
     VEC(const char *) include_dirs;
     VEC(const char *) sets;
     const char *plan, *tuned;
+    bool untuned;
     uint32_t candidates; /* how many to print; 0: none */
     enum explain explain;
 

@@ -219,6 +219,8 @@ choose(struct pipeline *p)
 
     if (p->options->tuned && !(opt.tuned = read_tuned(p)))
         return false;
+    if (!p->options->untuned)
+        opt.measured = read_measured(p);
     for (uint32_t i = 0; i < p->n_units; i++) {
         struct unit *u = &p->units[i];
 

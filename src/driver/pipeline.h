@@ -59,6 +59,9 @@ bool force_plan_text(struct pipeline *p, const char *name, const char *text,
 
 /* The tuning file of --tuned; NULL after an error. */
 const struct tuned_file *read_tuned(struct pipeline *p);
+/* The measured plans that come with fusec for these fusions; NULL when it has
+ * none for the device. */
+const struct tuned_file *read_measured(struct pipeline *p);
 
 /* accept.c: the kernels as CUDA text, then compiled and the report read, with
  * the next candidate for every plan that uses local memory. */

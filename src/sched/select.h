@@ -28,8 +28,9 @@ struct select_options {
     uint32_t n_fusions;
     /* Of one kind as many candidates are kept; 0: the two best. */
     uint32_t n_candidates;
-    const struct tuned_file *tuned; /* or NULL */
-    const char *device_name;        /* as a tuning file has it */
+    const struct tuned_file *tuned;    /* the user's, or NULL */
+    const struct tuned_file *measured; /* those that come with us, or NULL */
+    const char *device_name;           /* as a tuning file has it */
 };
 
 /* One proposal for one variant slot, cheapest first. */
