@@ -260,9 +260,20 @@ set_max_ptx(struct parser *p, const char *text)
 }
 
 static bool
-set_action(struct parser *p, enum action action)
+set_action(struct parser *p, enum option_id id)
 {
-    p->o->action = action;
+    static const enum action does[OPT_COUNT] = {
+        [OPT_PRINT_NVRTC] = DO_PRINT_NVRTC,
+        [OPT_LIST_DEVICES] = DO_LIST_DEVICES,
+        [OPT_LIST_OPS] = DO_LIST_OPS,
+        [OPT_LIST_SCHEDULERS] = DO_LIST_SCHEDULERS,
+        [OPT_LIST_PLAN_KEYS] = DO_LIST_PLAN_KEYS,
+        [OPT_EXPLAIN_ERROR] = DO_EXPLAIN_ERROR,
+        [OPT_VERSION] = DO_VERSION,
+        [OPT_HELP] = DO_HELP,
+    };
+
+    p->o->action = does[id];
     return true;
 }
 
@@ -326,8 +337,7 @@ apply(struct parser *p, enum option_id id, const char *arg)
     case OPT_TUNED:
         return set_text(&o->tuned, arg);
     case OPT_UNTUNED:
-        o->untuned = true;
-        return true;
+        return set_flag(&o->untuned);
     case OPT_CANDIDATES:
         return set_candidates(p, arg);
     case OPT_SET:
@@ -351,8 +361,6 @@ apply(struct parser *p, enum option_id id, const char *arg)
         return set_text(&o->nvrtc, arg);
     case OPT_MAX_PTX:
         return set_max_ptx(p, arg);
-    case OPT_PRINT_NVRTC:
-        return set_action(p, DO_PRINT_NVRTC);
     case OPT_FAST_MATH:
         return set_flag(&o->fast_math);
     case OPT_LINEINFO:
@@ -361,21 +369,17 @@ apply(struct parser *p, enum option_id id, const char *arg)
         return set_flag(&o->no_embed_program);
     case OPT_WARNING:
         return set_warning(p, arg);
-    case OPT_LIST_DEVICES:
-        return set_action(p, DO_LIST_DEVICES);
-    case OPT_LIST_OPS:
-        return set_action(p, DO_LIST_OPS);
-    case OPT_LIST_SCHEDULERS:
-        return set_action(p, DO_LIST_SCHEDULERS);
-    case OPT_LIST_PLAN_KEYS:
-        return set_action(p, DO_LIST_PLAN_KEYS);
     case OPT_EXPLAIN_ERROR:
         o->error_id = arg;
-        return set_action(p, DO_EXPLAIN_ERROR);
+        return set_action(p, id);
+    case OPT_PRINT_NVRTC:
+    case OPT_LIST_DEVICES:
+    case OPT_LIST_OPS:
+    case OPT_LIST_SCHEDULERS:
+    case OPT_LIST_PLAN_KEYS:
     case OPT_VERSION:
-        return set_action(p, DO_VERSION);
     case OPT_HELP:
-        return set_action(p, DO_HELP);
+        return set_action(p, id);
     case OPT_EXPLAIN:
     case OPT_COMPILER:
     case OPT_FMAD:
