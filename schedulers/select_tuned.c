@@ -59,8 +59,7 @@ make_candidate(const struct problem *p, const struct variant_slot *slot,
     c.plan.guard = slot->guard;
     c.plan.kernels = NEW_ARRAY(p->arena, struct kernel_plan, n);
     memcpy(c.plan.kernels, e->plan.kernels, n * sizeof(*c.plan.kernels));
-    c.summary = arena_printf(p->arena,
-                             "tuned: measured %s us, the model's choice %s us",
+    c.summary = arena_printf(p->arena, "tuned: measured %s us, %s us without",
                              microseconds(p->arena, e->measured_ns),
                              microseconds(p->arena, e->model_ns));
     return c;

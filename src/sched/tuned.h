@@ -19,7 +19,7 @@ struct tuned_entry {
     const char *device; /* as --device names it */
     int64_t rows[2], columns[2];
     int64_t measured_ns;
-    int64_t model_ns; /* of what the cost model chose, measured as well */
+    int64_t model_ns; /* of what fusec took without it, measured as well */
     struct variant_plan plan; /* kernels alone */
     struct span span;         /* of the word 'entry' */
 };
