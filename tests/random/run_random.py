@@ -254,7 +254,7 @@ def parse_arguments():
     ap.add_argument("--count", type=int, default=100)
     ap.add_argument("--group", type=int, default=10, help="programs a library")
     ap.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    ap.add_argument("--timeout", type=float, default=300, help="of a group")
+    ap.add_argument("--timeout", type=float, default=1200, help="of a group")
     ap.add_argument("--cache", type=Path)
     ap.add_argument("--keep", type=Path)
     ap.add_argument("--replay", type=Path)
