@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fu_race: a memory of who touched each element last, and the question whether
- * that happened before. Exact: a race is reported if and only if two accesses of
- * this run touch one element, one of them writes, and nothing orders them, in
- * whatever order the fibers ran.
+ * that happened before. Exact: a race is reported if and only if two accesses
+ * of this run touch one element, one of them writes, and nothing orders them,
+ * in whatever order the fibers ran.
  *
  * A cell keeps the last plain write and a group of accesses since: readers, or
  * atomics, which may meet each other but nothing else. One is kept in the cell;
@@ -18,7 +18,7 @@
 
 enum : uint32_t {
     FU_EMU_NOBODY = 0xffffffffu,
-    FU_EMU_MANY = 0xfffffffeu, /* `when` is the index of the first set */
+    FU_EMU_MANY = 0xfffffffeu,   /* `when` is the index of the first set */
     FU_EMU_ATOMIC = 0x80000000u, /* in the stamp of a group: of atomics */
 };
 
@@ -32,13 +32,14 @@ struct fu_emu_cell {
     fu_emu_mark write, read;
 };
 
-/* The readers of one block; `next` is the set of another block, from 1. */
+/* The readers of one block; `next` is the set of another block, from 1. Behind
+ * its threads stand its asynchronous copies. */
 struct fu_emu_readers {
-    uint32_t block, next;
+    uint32_t block, next, threads;
     struct {
         uint32_t when;
         int32_t site;
-    } of[FU_EMU_CLOCK];
+    } of[1];
 };
 
 static fu_emu_readers **fu_emu_sets; /* from 1 */
@@ -68,11 +69,13 @@ fu_emu_readers_new(uint32_t block, uint32_t next)
         if (!fu_emu_sets)
             abort();
     }
-    r = (fu_emu_readers *)calloc(1, sizeof(*r));
+    r = (fu_emu_readers *)calloc(1, sizeof(*r) +
+                                        fu_emu.n_threads * sizeof(r->of[0]));
     if (!r)
         abort();
     r->block = block;
     r->next = next;
+    r->threads = fu_emu.n_threads;
     fu_emu_sets[fu_emu_n_sets] = r;
     return fu_emu_n_sets;
 }
@@ -88,13 +91,18 @@ fu_emu_readers_clear()
 static void
 fu_emu_readers_add(fu_emu_mark *read, uint32_t who, uint32_t when, int32_t site)
 {
-    uint32_t block = who >> 11, i;
+    uint32_t block = who >> 11, thread = who & 2047, i = read->when;
+    fu_emu_readers *r;
 
-    for (i = read->when; i && fu_emu_sets[i]->block != block;)
-        i = fu_emu_sets[i]->next;
+    /* The sets of resident blocks stand in front. A second set of a block would
+     * do no harm: what happened after its later reading did so after both. */
+    for (unsigned left = fu_emu.n_resident;
+         i && fu_emu_sets[i]->block != block;)
+        i = --left ? fu_emu_sets[i]->next : 0;
     if (!i)
         i = read->when = fu_emu_readers_new(block, read->when);
-    fu_emu_sets[i]->of[who & 2047] = {when, site};
+    r = fu_emu_sets[i];
+    r->of[thread < r->threads ? thread : r->threads] = {when, site};
 }
 
 /* A reader that the running thread doesn't know of, as a mark; false: none. */
@@ -104,8 +112,9 @@ fu_emu_readers_unknown(const fu_emu_mark *read, fu_emu_mark *ret)
     for (uint32_t i = read->when; i; i = fu_emu_sets[i]->next) {
         const fu_emu_readers *r = fu_emu_sets[i];
 
-        for (uint32_t t = 0; t < FU_EMU_CLOCK; t++) {
-            uint32_t who = r->block << 11 | t;
+        for (uint32_t t = 0; t <= r->threads; t++) {
+            uint32_t who =
+                r->block << 11 | (t < r->threads ? t : (uint32_t)FU_EMU_ASYNC);
 
             if (r->of[t].when && !fu_emu_happened(who, r->of[t].when)) {
                 *ret = {who, r->of[t].when, read->stamp, r->of[t].site};
@@ -116,7 +125,8 @@ fu_emu_readers_unknown(const fu_emu_mark *read, fu_emu_mark *ret)
     return false;
 }
 
-/* --- the three questions ------------------------------------------------------------- */
+/* --- the three questions
+ * ------------------------------------------------------------- */
 
 /* One of a group that the running thread doesn't know of, or NULL. */
 static const fu_emu_mark *
