@@ -125,8 +125,7 @@ fu_emu_readers_unknown(const fu_emu_mark *read, fu_emu_mark *ret)
     return false;
 }
 
-/* --- the three questions
- * ------------------------------------------------------------- */
+/* --- the three questions -------------------------------------------------- */
 
 /* One of a group that the running thread doesn't know of, or NULL. */
 static const fu_emu_mark *
