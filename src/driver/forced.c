@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forced: plans that come from a plan file or a manifest, and the tuning file
- * that a choice prefers.
+/* forced: plans that come from a plan file or a manifest, and the tuning files
+ * that a choice prefers: the user's, and the one that comes with fusec.
  *
  * They may have been edited, so they meet the limits that every candidate
  * meets, and each variant's guard takes in what its kernels rely on: a plan can
@@ -165,36 +165,17 @@ is_table_of(const struct embedded *table, const char *device)
     return !strncmp(table->name, device, n) && !strcmp(table->name + n, ".txt");
 }
 
-/* Entry by entry, those of one signature: the rest needn't be parsed. */
-static void
-take_entries(struct buf *b, const char *text, const char *signature)
-{
-    static const char word[] = "\nentry ";
-    const char *at = text, *next;
-
-    while ((at = strstr(at, word)) != NULL) {
-        next = strstr(at + 1, word);
-        if (!strncmp(at + strlen(word), signature, strlen(signature)))
-            buf_write(b, at, next ? (size_t)(next - at) : strlen(at));
-        at++;
-    }
-}
-
 static const struct tuned_file *
 measured_of(struct pipeline *p, const struct embedded *table)
 {
-    struct buf b;
+    const struct graph **graphs =
+        NEW_ARRAY(p->arena, const struct graph *, p->n_units);
 
-    buf_init(&b, p->arena);
-    buf_puts(&b, "tuned 1");
-    for (uint32_t i = 0; i < p->n_units; i++) {
-        char signature[17];
-
-        graph_signature(p->units[i].facts->g, signature);
-        take_entries(&b, table->text, signature);
-    }
-    return tuned_parse(p->arena, p->diag,
-                       source_new(p->arena, table->name, b.data, b.len));
+    for (uint32_t i = 0; i < p->n_units; i++)
+        graphs[i] = p->units[i].facts->g;
+    return tuned_parse(
+        p->arena, p->diag,
+        tuned_extract(p->arena, table->name, table->text, graphs, p->n_units));
 }
 
 const struct tuned_file *

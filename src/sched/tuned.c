@@ -6,6 +6,7 @@
 
 #include "sched/plan_read.h"
 #include "support/arena.h"
+#include "support/buf.h"
 #include "support/diag.h"
 #include "support/vec.h"
 
@@ -88,6 +89,36 @@ tuned_parse(struct arena *a, struct diag *d, const struct source *src)
     f->entries = entries.v;
     f->n_entries = entries.n;
     return f;
+}
+
+static void
+take_entries(struct buf *b, const char *text, const char *signature)
+{
+    static const char word[] = "\nentry ";
+    const char *at = strstr(text, word), *next;
+
+    for (; at; at = next) {
+        next = strstr(at + 1, word);
+        if (!strncmp(at + strlen(word), signature, strlen(signature)))
+            buf_write(b, at, next ? (size_t)(next - at) : strlen(at));
+    }
+}
+
+const struct source *
+tuned_extract(struct arena *a, const char *name, const char *text,
+              const struct graph *const *graphs, uint32_t n_graphs)
+{
+    struct buf b;
+
+    buf_init(&b, a);
+    buf_puts(&b, "tuned 1");
+    for (uint32_t i = 0; i < n_graphs; i++) {
+        char signature[17];
+
+        graph_signature(graphs[i], signature);
+        take_entries(&b, text, signature);
+    }
+    return source_new(a, name, b.data, b.len);
 }
 
 static bool

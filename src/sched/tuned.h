@@ -32,6 +32,12 @@ struct tuned_file {
 /* NULL after an error, which is in D with its place. */
 const struct tuned_file *tuned_parse(struct arena *a, struct diag *d,
                                      const struct source *src);
+/* A tuning file of the entries of TEXT that belong to one of the graphs; each
+ * begins a line. The rest needn't be parsed. */
+const struct source *tuned_extract(struct arena *a, const char *name,
+                                   const char *text,
+                                   const struct graph *const *graphs,
+                                   uint32_t n_graphs);
 /* The first entry from *AT on for these sizes, which moves past it; NULL when
  * there is no more. */
 const struct tuned_entry *tuned_find(const struct tuned_file *f,
